@@ -1,0 +1,49 @@
+# Two commands set everything up on a machine with Python 3.11+ and make: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: help demo test test-slow check format bench docs clean
+
+help:
+	@echo "make demo       solve a stack and a fluid problem with every method; writes demo/report.html"
+	@echo "make test       run the test suite"
+	@echo "make test-slow  run the tests marked slow"
+	@echo "make check      formatting, lint, types, layers"
+	@echo "make bench      ours beside the peers and a C++ twin compiled on the spot"
+	@echo "make format     apply the formatter and the safe lint fixes"
+	@echo "make clean      remove .venv, caches and compiled kernels"
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "perp needs Python 3.11 or newer; call 'make PYTHON=python3.12 ...' to choose one"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $@
+
+demo: $(STAMP)
+	$(BIN)/perp demo --out demo
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-slow: $(STAMP)
+	$(BIN)/python -m pytest -m slow
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,79 @@
+"""Sweeps and products with a matrix in compressed rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from perp.kernels.compile import kernel
+from perp.kernels.projection import clip, disc_factor
+
+ONE = np.uint64(1)
+FOUR = np.uint64(4)
+
+
+@kernel
+def dot(indices, values, start, stop, x):
+    """Row · x with four partial sums."""
+    s0 = s1 = s2 = s3 = 0.0
+    whole = stop - (stop - start) % FOUR
+    for k in range(start, whole, FOUR):
+        s0 += values[k] * x[indices[k]]
+        s1 += values[k + np.uint64(1)] * x[indices[k + np.uint64(1)]]
+        s2 += values[k + np.uint64(2)] * x[indices[k + np.uint64(2)]]
+        s3 += values[k + np.uint64(3)] * x[indices[k + np.uint64(3)]]
+    for k in range(whole, stop):
+        s0 += values[k] * x[indices[k]]
+    return (s0 + s1) + (s2 + s3)
+
+
+@kernel
+def row_slack(pointers, indices, values, b, x, i):
+    """(A x + b)_i."""
+    return dot(indices, values, np.uint64(pointers[i]), np.uint64(pointers[i + ONE]), x) + b[i]
+
+
+@kernel
+def slack(pointers, indices, values, b, x, out):
+    """out = A x + b."""
+    for i in range(np.uint64(b.size)):
+        out[i] = row_slack(pointers, indices, values, b, x, i)
+
+
+@kernel
+def sweep_rows(count, order, pointers, indices, values, step, b, lower, upper, x):
+    """`count` sweeps of x_i <- clip(x_i - step_i y_i, lower_i, upper_i), step_i = relaxation / A_ii (NOTES eq. 59)."""
+    for _ in range(count):
+        for k in range(np.uint64(order.size)):
+            i = np.uint64(order[k])
+            y = row_slack(pointers, indices, values, b, x, i)
+            x[i] = clip(x[i] - step[i] * y, lower[i], upper[i])
+
+
+@kernel
+def sweep_contacts(
+    count, contacts, rows, rows_first, width, cone, friction, pointers, indices, values, step, b, lower, upper, x
+):
+    """Sweeps over contacts (normal, then tangents bounded by the newest normal; PGS-SM eq. 17) and the other rows."""
+    for _ in range(count):
+        if rows_first:
+            sweep_rows(1, rows, pointers, indices, values, step, b, lower, upper, x)
+        for k in range(np.uint64(contacts.size)):
+            contact = np.uint64(contacts[k])
+            i = contact * width
+            x[i] = max(x[i] - step[i] * row_slack(pointers, indices, values, b, x, i), 0.0)
+            limit = friction[contact] * x[i]
+            if cone:
+                p, q = i + ONE, i + ONE + ONE
+                slip_p = row_slack(pointers, indices, values, b, x, p)
+                slip_q = row_slack(pointers, indices, values, b, x, q)
+                x[p] -= step[p] * slip_p
+                x[q] -= step[q] * slip_q
+                factor = disc_factor(x[p], x[q], limit)
+                x[p] *= factor
+                x[q] *= factor
+            else:
+                for t in range(i + ONE, i + width):
+                    y = row_slack(pointers, indices, values, b, x, t)
+                    x[t] = clip(x[t] - step[t] * y, -limit, limit)
+        if not rows_first:
+            sweep_rows(1, rows, pointers, indices, values, step, b, lower, upper, x)

@@ -1,0 +1,24 @@
+"""Projections used inside the sweeps. (After a change here run `make clean-kernels`: see compile.py.)"""
+
+from __future__ import annotations
+
+import math
+
+from perp.kernels.compile import kernel
+
+
+@kernel
+def clip(value, low, high):
+    """The nearest number of [low, high]; NaN stays NaN, so that the loop sees it."""
+    if value < low:
+        return low
+    if value > high:
+        return high
+    return value
+
+
+@kernel
+def disc_factor(p, q, radius):
+    """What (p, q) is multiplied by to land on the disc of that radius around 0 (hypot: no overflow)."""
+    length = math.hypot(p, q)
+    return radius / length if length > radius else 1.0

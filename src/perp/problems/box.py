@@ -1,0 +1,90 @@
+"""The boxed (mixed) linear complementarity problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from perp.errors import InvalidProblem
+from perp.problems.inputs import Vector, as_bound
+from perp.problems.operators import DenseOperator
+from perp.problems.problem import Problem
+
+if TYPE_CHECKING:
+    from perp.problems.lcp import LCP
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BoxLCP(Problem):
+    """lower <= x <= upper, y = A x + b, with y_i >= 0 where x_i = lower_i, y_i <= 0 where x_i = upper_i, else y_i = 0.
+
+    A bound is a number or one number a row. `lower = -inf` with `upper = inf` makes a row an equation (y_i = 0);
+    `lower == upper` fixes x_i and leaves y_i free.
+    """
+
+    lower: Vector
+    upper: Vector
+
+    def __init__(self, A: Any, b: Any, lower: Any, upper: Any) -> None:
+        super().__init__(A, b)
+        low, high = checked_bounds(lower, upper, self.n)
+        object.__setattr__(self, "lower", low)
+        object.__setattr__(self, "upper", high)
+
+    @property
+    def kind(self) -> str:
+        return "box"
+
+    def bounds(self, x: Vector) -> tuple[Vector, Vector]:
+        return self.lower, self.upper
+
+    def to_lcp(self) -> LCPForm:
+        """The same problem as an LCP, and the way back; needs at least one finite bound a row.
+
+        A row bounded below is shifted, x = lower + z; one bounded above only is mirrored, x = upper - z. A row with two
+        finite bounds gets a partner p_i >= 0, the part of y_i below zero:
+
+            0 <= z  ⊥  A z + p + (A lower + b) >= 0,      0 <= p  ⊥  (upper - lower) - z >= 0.
+        """
+        from perp.problems.lcp import LCP
+
+        free = np.flatnonzero(np.isinf(self.lower) & np.isinf(self.upper))
+        if free.size:
+            raise InvalidProblem(f"row {free[0]} has no finite bound: a row with y = 0 has no LCP form of this kind")
+        mirrored = np.isinf(self.lower)
+        sign = np.where(mirrored, -1.0, 1.0)
+        origin = np.where(mirrored, self.upper, self.lower)
+        boxed = np.flatnonzero(np.isfinite(self.lower) & np.isfinite(self.upper))
+        flip = sparse.diags_array(sign)
+        partner = sparse.csr_array((np.ones(boxed.size), (boxed, np.arange(boxed.size))), shape=(self.n, boxed.size))
+        matrix = sparse.csr_array(flip @ self.A.to_sparse() @ flip)
+        if boxed.size:
+            matrix = sparse.block_array([[matrix, partner], [-partner.T, None]], format="csr")
+        start = sign * self.slack(origin)
+        right = np.concatenate([start, (self.upper - self.lower)[boxed]])
+        form = matrix.toarray() if isinstance(self.A, DenseOperator) else matrix
+        n = self.n
+        return LCPForm(LCP(form, right), lambda z: origin + sign * z[:n])
+
+
+@dataclass(frozen=True)
+class LCPForm:
+    """An LCP with the same solutions, and `recover`, which turns a solution of it into one of the box problem."""
+
+    problem: LCP
+    recover: Callable[[Vector], Vector]
+
+
+def checked_bounds(lower: Any, upper: Any, n: int) -> tuple[Vector, Vector]:
+    """Bounds as read-only vectors with lower <= upper everywhere."""
+    low = as_bound(lower, "lower", n, forbidden=np.inf)
+    high = as_bound(upper, "upper", n, forbidden=-np.inf)
+    crossed = np.flatnonzero(low > high)
+    if crossed.size:
+        i = crossed[0]
+        raise InvalidProblem(f"lower[{i}] = {low[i]} is greater than upper[{i}] = {high[i]}")
+    return low, high

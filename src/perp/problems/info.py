@@ -1,0 +1,87 @@
+"""What a problem looks like, before anybody tries to solve it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor
+
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import Vector
+from perp.problems.problem import Problem
+
+CHOLESKY_LIMIT = 2000
+"""The largest n for which definiteness is told by trying a dense Cholesky factor (a fraction of a second)."""
+
+SYMMETRY_TOLERANCE = 1e-12
+"""A matrix counts as symmetric up to this share of its largest entry."""
+
+
+@dataclass(frozen=True)
+class ProblemInfo:
+    """The answer of `problem.info()`; None means that it could not be told cheaply."""
+
+    kind: str
+    n: int
+    form: str
+    nonzeros: int | None
+    density: float | None
+    symmetric: bool | None
+    asymmetry: float | None
+    positive_diagonal: int | None
+    zero_diagonal: int | None
+    negative_diagonal: int | None
+    positive_definite: bool | None
+    lower_bounds: int
+    upper_bounds: int
+    fixed: int
+    free: int
+    contacts: int
+
+    def __str__(self) -> str:
+        def tell(value: object) -> str:
+            return "not known" if value is None else f"{value:.3g}" if isinstance(value, float) else str(value)
+
+        return "\n".join(f"{name.replace('_', ' '):>18}: {tell(value)}" for name, value in vars(self).items())
+
+
+def describe(problem: Problem) -> ProblemInfo:
+    """Size, density, symmetry, signs of the diagonal, definiteness where a Cholesky try is cheap, kinds of bounds."""
+    n = problem.n
+    nonzeros = problem.A.nonzeros()
+    asymmetry = problem.A.asymmetry()
+    symmetric = None if asymmetry is None else asymmetry <= SYMMETRY_TOLERANCE
+    diagonal = problem.diagonal
+    lower, upper = problem.bounds(np.ones(n))
+    return ProblemInfo(
+        kind=problem.kind,
+        n=n,
+        form=problem.A.form,
+        nonzeros=nonzeros,
+        density=None if nonzeros is None or n == 0 else nonzeros / n**2,
+        symmetric=symmetric,
+        asymmetry=asymmetry,
+        positive_diagonal=None if diagonal is None else int((diagonal > 0).sum()),
+        zero_diagonal=None if diagonal is None else int((diagonal == 0).sum()),
+        negative_diagonal=None if diagonal is None else int((diagonal < 0).sum()),
+        positive_definite=_is_positive_definite(problem, symmetric, diagonal),
+        lower_bounds=int(np.isfinite(lower).sum()),
+        upper_bounds=int(np.isfinite(upper).sum()),
+        fixed=int((lower == upper).sum()),
+        free=int((np.isinf(lower) & np.isinf(upper)).sum()),
+        contacts=problem.contacts if isinstance(problem, ContactProblem) else 0,
+    )
+
+
+def _is_positive_definite(problem: Problem, symmetric: bool | None, diagonal: Vector | None) -> bool | None:
+    """Of the symmetric A; a non-positive diagonal entry says no at once, a Cholesky factor says yes."""
+    if diagonal is not None and (diagonal <= 0).any():
+        return False
+    if not symmetric or problem.n > CHOLESKY_LIMIT or "to_sparse" not in problem.A.ability_set:
+        return None
+    try:
+        cho_factor(problem.A.to_dense(), overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return False
+    return True

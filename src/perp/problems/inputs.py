@@ -1,0 +1,135 @@
+"""Turn what a caller hands over into read-only float64 arrays, or say exactly what is wrong with it.
+
+Every array is copied, so that a problem stays what it was when the caller goes on using his own arrays, and marked
+read-only, so that nobody changes it later. (Numba compiles read-only arrays as a type of their own; as problem data are
+always read-only, each kernel is still compiled once.)
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.errors import InvalidProblem
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+
+def as_vector(value: Any, name: str, size: int | None = None, *, infinite: bool = False) -> Vector:
+    """A read-only float64 copy of a one-dimensional array; `infinite` allows ±inf (bounds), never NaN."""
+    array = _as_real_array(value, name)
+    if array.ndim == 0:
+        raise TypeError(f"{name} is a scalar; a one-dimensional array is needed, for example np.array([{value}])")
+    if array.ndim != 1:
+        raise InvalidProblem(f"{name} has shape {array.shape}; a one-dimensional array is needed: pass {name}.ravel()")
+    if size is not None and array.shape[0] != size:
+        raise InvalidProblem(f"{name} has length {array.shape[0]}, but the problem has {size} rows")
+    vector = np.array(array, dtype=np.float64, order="C")
+    reject_non_finite(vector, name, infinite=infinite)
+    return freeze(vector)
+
+
+def as_bound(value: Any, name: str, size: int, forbidden: float) -> Vector:
+    """A vector of bounds from a scalar or an array; ±inf allowed except for `forbidden`, which leaves no room."""
+    if np.ndim(value) == 0 and not isinstance(value, str | bytes):
+        value = np.full(size, _as_real_array(value, name))
+    bound = as_vector(value, name, size, infinite=True)
+    impossible = np.flatnonzero(bound == forbidden)
+    if impossible.size:
+        i = impossible[0]
+        raise InvalidProblem(f"{name}[{i}] is {bound[i]}: no number satisfies that bound")
+    return bound
+
+
+def as_matrix(value: Any, name: str) -> Matrix:
+    """A read-only, C-ordered float64 copy of a two-dimensional array."""
+    array = _as_real_array(value, name)
+    if array.ndim != 2:
+        hint = "; for one row pass np.array([[a]])" if array.ndim == 0 else ""
+        raise (TypeError if array.ndim == 0 else InvalidProblem)(
+            f"{name} has shape {array.shape}; a two-dimensional array is needed{hint}"
+        )
+    _require_memory(array.size * 8, name)
+    matrix = np.array(array, dtype=np.float64, order="C")
+    reject_non_finite(matrix, name)
+    return freeze(matrix)
+
+
+def as_block_stack(value: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """A read-only float64 copy of an array of the given shape (a stack of small blocks)."""
+    array = _as_real_array(value, name)
+    if array.shape != shape:
+        raise InvalidProblem(f"{name} has shape {array.shape}; {shape} is needed")
+    stack = np.array(array, dtype=np.float64, order="C")
+    reject_non_finite(stack, name)
+    return freeze(stack)
+
+
+def freeze(array: NDArray[Any]) -> NDArray[Any]:
+    """Mark an array that we own as read-only."""
+    array.flags.writeable = False
+    return array
+
+
+def reject_non_finite(array: NDArray[np.float64], name: str, *, infinite: bool = False) -> None:
+    """Raise with the place and the value of the first NaN (or, unless allowed, the first infinity)."""
+    bad = np.isnan(array) if infinite else ~np.isfinite(array)
+    if bad.any():
+        place = tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), array.shape))
+        raise InvalidProblem(f"{name}[{','.join(map(str, place))}] is {array[place]}")
+
+
+def require_real_dtype(dtype: np.dtype[Any], name: str) -> None:
+    """Accept integers, float32 and float64 of any byte order; refuse what cannot become float64 without a decision."""
+    if dtype.kind in "iu" or (dtype.kind == "f" and dtype.itemsize in (4, 8)):
+        return
+    advice = "" if dtype.kind != "f" else ": convert it yourself with .astype(np.float64)"
+    raise TypeError(f"{name} has dtype {dtype}; float64, float32 or an integer type is needed{advice}")
+
+
+def _as_real_array(value: Any, name: str) -> NDArray[Any]:
+    if isinstance(value, np.matrix):
+        raise TypeError(f"{name} is a numpy.matrix; pass np.asarray({name})")
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array; perp has no missing values: pass {name}.filled(...)")
+    if value is None:
+        raise TypeError(f"{name} is None; an array is needed")
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise InvalidProblem(f"{name} is not a rectangular array: {error}") from None
+    if array.size == 0 and array.dtype.kind == "f":
+        return array
+    require_real_dtype(array.dtype, name)
+    return array
+
+
+def _require_memory(needed: int, name: str) -> None:
+    """Refuse a copy that the machine cannot hold, before it is begun."""
+    available = _available_memory()
+    if available is not None and needed > available:
+        raise MemoryError(
+            f"{name} needs {needed / 2**30:.1f} GiB as a dense float64 copy and {available / 2**30:.1f} GiB are free; "
+            f"pass a SciPy sparse array, a FactoredOperator or a LinearOperator instead"
+        )
+
+
+def _available_memory() -> int | None:
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") + _page_cache()
+    except (ValueError, OSError, AttributeError):  # not a POSIX system: let the allocation itself decide
+        return None
+
+
+def _page_cache() -> int:
+    """Bytes that the kernel would give back on demand (Linux counts them as used)."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            sizes = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines}
+        return max(0, sizes["MemAvailable"] - sizes["MemFree"])
+    except (OSError, KeyError, ValueError, IndexError):
+        return 0

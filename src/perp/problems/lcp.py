@@ -1,0 +1,42 @@
+"""The linear complementarity problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from perp.problems.box import BoxLCP
+from perp.problems.inputs import Vector, freeze
+from perp.problems.problem import Problem
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LCP(Problem):
+    """0 <= x  ⊥  y = A x + b >= 0 (NOTES eq. 20).
+
+    `A` is an array, a SciPy sparse array, a LinearOperator or one of perp's operators; `b` a vector.
+    """
+
+    # `Problem.__init__(A, b)` is all that an LCP needs; without this line the dataclass would replace it.
+    __init__ = Problem.__init__
+
+    @property
+    def kind(self) -> str:
+        return "lcp"
+
+    @cached_property
+    def lower(self) -> Vector:
+        return freeze(np.zeros(self.n))
+
+    @cached_property
+    def upper(self) -> Vector:
+        return freeze(np.full(self.n, np.inf))
+
+    def bounds(self, x: Vector) -> tuple[Vector, Vector]:
+        return self.lower, self.upper
+
+    def to_box(self) -> BoxLCP:
+        """The same problem with its bounds written out."""
+        return BoxLCP(self.A, self.b, self.lower, self.upper)

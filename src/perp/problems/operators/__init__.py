@@ -1,0 +1,41 @@
+"""The matrix A in all its forms, and `as_operator`, which picks the form that a caller's object asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+
+from perp.problems.operators.base import Operator
+from perp.problems.operators.dense import DenseOperator
+from perp.problems.operators.factored import FactoredOperator
+from perp.problems.operators.masses import BodyMasses, DiagonalMass, SparseMass
+from perp.problems.operators.matrix_free import MatrixFreeOperator
+from perp.problems.operators.sparse import SparseOperator
+from perp.problems.operators.stencil import StencilOperator
+
+
+def as_operator(A: Any) -> Operator:
+    """An operator as it is; a SciPy sparse array, a LinearOperator or an array as the operator of that form."""
+    if isinstance(A, Operator):
+        return A
+    if sparse.issparse(A):
+        return SparseOperator(A)
+    if isinstance(A, LinearOperator):
+        return MatrixFreeOperator(A)
+    return DenseOperator(A)
+
+
+__all__ = [
+    "BodyMasses",
+    "DenseOperator",
+    "DiagonalMass",
+    "FactoredOperator",
+    "MatrixFreeOperator",
+    "Operator",
+    "SparseMass",
+    "SparseOperator",
+    "StencilOperator",
+    "as_operator",
+]

@@ -1,0 +1,100 @@
+"""What an operator is: the matrix A of a problem, in whatever form the caller has it, and what it can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from perp.errors import MissingAbility
+from perp.problems.inputs import Matrix, Vector
+
+APPLY = "apply"  #            y = A x
+DIAGONAL = "diagonal"  #      the numbers A_ii
+ROWS = "rows"  #              the nonzeros of one row
+SUBMATRIX = "submatrix"  #    A[rows, columns]
+TO_SPARSE = "to_sparse"  #    all of A as a SciPy CSR array
+
+
+class Operator(ABC):
+    """A square matrix that says what it can do.
+
+    Methods state the abilities they need; `perp.solvers.method` compares the two and refuses with a sentence.
+    """
+
+    abilities: ClassVar[frozenset[str]] = frozenset({APPLY})
+    form: ClassVar[str]
+    """How the matrix is held, in one word: for `info()` and for messages."""
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """The number of rows."""
+
+    @abstractmethod
+    def slack(self, x: Vector, b: Vector, out: Vector) -> Vector:
+        """out = A x + b, the one product that every method needs; returns `out`."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.n, self.n)
+
+    @property
+    def ability_set(self) -> frozenset[str]:
+        """What this very operator can do (a matrix-free one may have been given its diagonal)."""
+        return self.abilities
+
+    def apply(self, x: Vector) -> Vector:
+        """A x."""
+        return self.slack(np.ascontiguousarray(x, dtype=np.float64), np.zeros(self.n), np.empty(self.n))
+
+    __matmul__ = apply
+
+    def diagonal(self) -> Vector:
+        """The numbers A_ii, as a new array."""
+        raise self._missing(DIAGONAL)
+
+    def diagonal_blocks(self, size: int, count: int) -> NDArray[np.float64]:
+        """The first `count` diagonal blocks of size x size, as a stack; the remaining rows are left out."""
+        entries = self.to_sparse()[: size * count, : size * count].tocoo()
+        inside = entries.row // size == entries.col // size
+        row, column = entries.row[inside], entries.col[inside]
+        blocks = np.zeros((count, size, size))
+        blocks[row // size, row % size, column % size] = entries.data[inside]
+        return blocks
+
+    def row(self, i: int) -> tuple[NDArray[Any], Vector]:
+        """Columns and values of the nonzeros of row i."""
+        raise self._missing(ROWS)
+
+    def submatrix(self, rows: Any, columns: Any) -> Any:
+        """A[rows, columns]: a dense array or a CSR array, whichever this form gives naturally."""
+        raise self._missing(SUBMATRIX)
+
+    def to_sparse(self) -> sparse.csr_array:
+        raise self._missing(TO_SPARSE)
+
+    def to_dense(self) -> Matrix:
+        dense: Matrix = self.to_sparse().toarray()
+        return dense
+
+    def scale_rows(self, factors: Vector) -> Operator | None:
+        """diag(factors) A in the same form, or None where the form has no room for it."""
+        return None
+
+    def nonzeros(self) -> int | None:
+        """How many numbers of A are stored, or None where A is never formed."""
+        return None
+
+    def asymmetry(self) -> float | None:
+        """max |A - A^T| / max |A|; None where that cannot be told without forming A."""
+        return None
+
+    def _missing(self, ability: str) -> MissingAbility:
+        return MissingAbility(f"a {self.form} operator cannot give '{ability}'; it can: {sorted(self.ability_set)}")
+
+    def __repr__(self) -> str:
+        return f"<{self.form} operator, {self.n} x {self.n}>"

@@ -1,0 +1,50 @@
+"""A as any SciPy LinearOperator: nothing but a product, and the diagonal where the caller knows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from perp.errors import InvalidProblem, OperatorFault
+from perp.problems.inputs import Vector, as_vector
+from perp.problems.operators.base import APPLY, DIAGONAL, Operator
+
+
+class MatrixFreeOperator(Operator):
+    """`MatrixFreeOperator(linear_operator, diagonal=None)`; with a diagonal, Jacobi-like methods can use it."""
+
+    abilities = frozenset({APPLY})
+    form = "matrix-free"
+
+    def __init__(self, product: Any, diagonal: Any = None) -> None:
+        self.product: LinearOperator = aslinearoperator(product)
+        rows, columns = self.product.shape
+        if rows != columns:
+            raise InvalidProblem(f"A has shape {self.product.shape}; a square operator is needed")
+        if np.issubdtype(self.product.dtype or np.float64, np.complexfloating):
+            raise TypeError(f"A has dtype {self.product.dtype}; perp solves real problems")
+        self._diagonal = None if diagonal is None else as_vector(diagonal, "diagonal", rows)
+
+    @property
+    def n(self) -> int:
+        return int(self.product.shape[0])
+
+    @property
+    def ability_set(self) -> frozenset[str]:
+        return self.abilities if self._diagonal is None else self.abilities | {DIAGONAL}
+
+    def slack(self, x: Vector, b: Vector, out: Vector) -> Vector:
+        try:
+            result = np.asarray(self.product.matvec(x.copy()), dtype=np.float64)
+        except (ValueError, TypeError) as error:
+            raise OperatorFault(f"the caller's matrix-vector product failed: {error}") from error
+        if result.shape != (self.n,):
+            raise OperatorFault(f"the caller's matrix-vector product has shape {result.shape}, not ({self.n},)")
+        return np.add(result, b, out=out)
+
+    def diagonal(self) -> Vector:
+        if self._diagonal is None:
+            raise self._missing(DIAGONAL)
+        return self._diagonal.copy()

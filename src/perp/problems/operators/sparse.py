@@ -1,0 +1,125 @@
+"""A in compressed rows: sorted, without duplicates or stored zeros, whatever form it came in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from perp.errors import InvalidProblem
+from perp.problems.inputs import Vector, freeze, reject_non_finite, require_real_dtype
+from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
+
+
+class SparseOperator(Operator):
+    abilities = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
+    form = "sparse"
+
+    def __init__(self, A: Any) -> None:
+        self.matrix = as_csr(A, "A")
+        if self.matrix.shape[0] != self.matrix.shape[1]:
+            raise InvalidProblem(f"A has shape {self.matrix.shape}; a square matrix is needed")
+        self.pointers, self.indices, self.values = unsigned_parts(self.matrix)
+
+    @property
+    def n(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def slack(self, x: Vector, b: Vector, out: Vector) -> Vector:
+        from perp.kernels import csr
+
+        csr.slack(self.pointers, self.indices, self.values, b, x, out)
+        return out
+
+    def diagonal(self) -> Vector:
+        diagonal: Vector = self.matrix.diagonal()
+        return diagonal
+
+    def row(self, i: int) -> tuple[NDArray[Any], Vector]:
+        part = slice(self.matrix.indptr[i], self.matrix.indptr[i + 1])
+        return self.matrix.indices[part], self.matrix.data[part]
+
+    def submatrix(self, rows: Any, columns: Any) -> sparse.csr_array:
+        return self.matrix[rows][:, columns]
+
+    def to_sparse(self) -> sparse.csr_array:
+        return self.matrix.copy()
+
+    def scale_rows(self, factors: Vector) -> SparseOperator:
+        scaled = self.matrix.copy()
+        scaled.data *= np.repeat(factors, np.diff(self.matrix.indptr))
+        return SparseOperator(scaled)
+
+    def nonzeros(self) -> int:
+        return int(self.matrix.nnz)
+
+    def asymmetry(self) -> float:
+        largest = float(np.abs(self.values).max(initial=0.0))
+        if largest == 0.0:
+            return 0.0
+        scaled = self.matrix / largest
+        return float(np.abs((scaled - scaled.T).data).max(initial=0.0))
+
+
+def as_csr(value: Any, name: str) -> sparse.csr_array:
+    """A validated, canonical, read-only CSR copy of a SciPy sparse matrix of any format (or of a dense array)."""
+    if not sparse.issparse(value):
+        from perp.problems.inputs import as_matrix
+
+        value = sparse.csr_array(as_matrix(value, name))
+    if value.ndim != 2:
+        raise InvalidProblem(f"{name} has shape {value.shape}; a two-dimensional array is needed")
+    require_real_dtype(value.dtype, name)
+    _reject_broken_indices(value, name)
+    matrix = sparse.csr_array(value, dtype=np.float64, copy=True)
+    matrix.sum_duplicates()
+    matrix.sort_indices()
+    _reject_non_finite_entries(matrix, name)
+    matrix.eliminate_zeros()
+    for part in (matrix.data, matrix.indices, matrix.indptr):
+        freeze(part)
+    return matrix
+
+
+def unsigned_parts(matrix: sparse.csr_array) -> tuple[NDArray[Any], NDArray[Any], Vector]:
+    """Pointers, indices and values as the kernels want them: the same memory, seen as unsigned integers."""
+    width = np.result_type(matrix.indptr.dtype, matrix.indices.dtype)
+    unsigned = np.uint32 if width.itemsize == 4 else np.uint64
+    pointers = freeze(np.ascontiguousarray(matrix.indptr, dtype=width)).view(unsigned)
+    indices = freeze(np.ascontiguousarray(matrix.indices, dtype=width)).view(unsigned)
+    return pointers, indices, matrix.data
+
+
+def _reject_broken_indices(value: Any, name: str) -> None:
+    """Check index arrays before native code follows them: a bad one is a wild read, not an exception."""
+    rows, columns = value.shape
+    if value.format in ("csr", "csc", "bsr"):
+        height, width = value.blocksize if value.format == "bsr" else (1, 1)
+        major, minor = (columns, rows) if value.format == "csc" else (rows // height, columns // width)
+        pointers, indices = value.indptr, value.indices
+        if len(pointers) != major + 1 or pointers[0] != 0 or np.any(np.diff(pointers) < 0):
+            raise InvalidProblem(f"{name}.indptr must rise from 0 in {major + 1} numbers")
+        if pointers[-1] > len(indices) or len(indices) != len(value.data):
+            raise InvalidProblem(
+                f"{name}.indptr ends at {pointers[-1]}, but there are {len(indices)} indices, {len(value.data)} values"
+            )
+        _require_range(indices, minor, f"{name}.indices")
+    elif value.format == "coo":
+        _require_range(value.row, rows, f"{name}.row")
+        _require_range(value.col, columns, f"{name}.col")
+
+
+def _require_range(indices: NDArray[Any], size: int, name: str) -> None:
+    if len(indices) and (indices.min() < 0 or indices.max() >= size):
+        k = int(np.argmax((indices < 0) | (indices >= size)))
+        raise InvalidProblem(f"{name}[{k}] is {indices[k]}, outside 0..{size - 1}")
+
+
+def _reject_non_finite_entries(matrix: sparse.csr_array, name: str) -> None:
+    if not np.isfinite(matrix.data).all():
+        k = int(np.argmax(~np.isfinite(matrix.data)))
+        i = int(np.searchsorted(matrix.indptr, k, side="right")) - 1
+        raise InvalidProblem(f"{name}[{i},{matrix.indices[k]}] is {matrix.data[k]}")
+    reject_non_finite(matrix.data, f"{name}.data")

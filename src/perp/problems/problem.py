@@ -1,0 +1,66 @@
+"""What all problems share: y = A x + b, bounds on x, and the questions one can ask of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from perp.problems.inputs import Vector, as_vector
+from perp.problems.operators import Operator, as_operator
+
+if TYPE_CHECKING:
+    from perp.problems.info import ProblemInfo
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Problem(ABC):
+    """Find x inside its bounds with y = A x + b: y_i >= 0 at a lower bound, <= 0 at an upper one, = 0 between."""
+
+    A: Operator
+    b: Vector
+
+    def __init__(self, A: Any, b: Any) -> None:
+        operator = as_operator(A)
+        object.__setattr__(self, "A", operator)
+        object.__setattr__(self, "b", as_vector(b, "b", operator.n))
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """The word that a method's `accepts` speaks of."""
+
+    @abstractmethod
+    def bounds(self, x: Vector) -> tuple[Vector, Vector]:
+        """lower and upper as they stand at x (only friction bounds depend on it)."""
+
+    @property
+    def n(self) -> int:
+        """The number of unknowns."""
+        return self.b.size
+
+    def slack(self, x: Vector) -> Vector:
+        """y = A x + b."""
+        return self.A.slack(as_vector(x, "x", self.n), self.b, np.empty(self.n))
+
+    def project(self, x: Vector) -> Vector:
+        """The nearest point within the bounds that stand at x."""
+        lower, upper = self.bounds(x)
+        return np.clip(x, lower, upper)
+
+    def info(self) -> ProblemInfo:
+        """Size, density, symmetry, signs of the diagonal, definiteness where it is cheap to tell, kinds of bounds."""
+        from perp.problems.info import describe
+
+        return describe(self)
+
+    @cached_property
+    def diagonal(self) -> Vector | None:
+        """The numbers A_ii, or None where the operator does not know them; found once."""
+        return self.A.diagonal() if "diagonal" in self.A.ability_set else None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} with {self.n} unknowns, {self.A.form} A>"
