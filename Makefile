@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help demo test test-slow check format bench docs clean
+.PHONY: help demo test test-slow check format bench clean clean-kernels
 
 help:
 	@echo "make demo       solve a stack and a fluid problem with every method; writes demo/report.html"
@@ -13,6 +13,7 @@ help:
 	@echo "make check      formatting, lint, types, layers"
 	@echo "make bench      ours beside the peers and a C++ twin compiled on the spot"
 	@echo "make format     apply the formatter and the safe lint fixes"
+	@echo "make clean-kernels  remove the compiled kernels"
 	@echo "make clean      remove .venv, caches and compiled kernels"
 
 $(STAMP): pyproject.toml constraints.txt
@@ -43,6 +44,9 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+
+clean-kernels:
+	find src -name "*.nbi" -o -name "*.nbc" | xargs rm -f
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

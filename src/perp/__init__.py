@@ -14,12 +14,33 @@ from perp.problems.operators import (
     SparseOperator,
     StencilOperator,
 )
+from perp.problems.residuals import Residuals, verify
+from perp.solvers.api import solve
+from perp.solvers.loop import Progress
+from perp.solvers.result import Result
+from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
+from perp.solvers.splitting.jacobi import Jacobi
+from perp.solvers.status import Status
+from perp.solvers.stopping import Stopping
+from perp.solvers.wrappers.best_so_far import best_so_far
 from perp.version import __version__
 
 __all__ = [
     "LCP",
     "BoxLCP",
     "ContactProblem",
+    "solve",
+    "verify",
+    "Result",
+    "Residuals",
+    "Status",
+    "Stopping",
+    "Progress",
+    "Jacobi",
+    "PGS",
+    "PSOR",
+    "SymmetricPSOR",
+    "best_so_far",
     "Operator",
     "DenseOperator",
     "SparseOperator",

@@ -26,13 +26,9 @@ U = tuple(np.uint64(k) for k in range(12))
 def row_dot(jacobian, j, v, a, b):
     """J_i · v for the row that starts at j, on the bodies whose velocities start at a and b."""
     linear_a = jacobian[j] * v[a] + jacobian[j + U[1]] * v[a + U[1]] + jacobian[j + U[2]] * v[a + U[2]]
-    spin_a = (
-        jacobian[j + U[3]] * v[a + U[3]] + jacobian[j + U[4]] * v[a + U[4]] + jacobian[j + U[5]] * v[a + U[5]]
-    )
+    spin_a = jacobian[j + U[3]] * v[a + U[3]] + jacobian[j + U[4]] * v[a + U[4]] + jacobian[j + U[5]] * v[a + U[5]]
     linear_b = jacobian[j + U[6]] * v[b] + jacobian[j + U[7]] * v[b + U[1]] + jacobian[j + U[8]] * v[b + U[2]]
-    spin_b = (
-        jacobian[j + U[9]] * v[b + U[3]] + jacobian[j + U[10]] * v[b + U[4]] + jacobian[j + U[11]] * v[b + U[5]]
-    )
+    spin_b = jacobian[j + U[9]] * v[b + U[3]] + jacobian[j + U[10]] * v[b + U[4]] + jacobian[j + U[11]] * v[b + U[5]]
     return (linear_a + linear_b) + (spin_a + spin_b)
 
 
@@ -107,7 +103,7 @@ def scale(bodies, jacobian, inverse_mass, scaled, diagonal):
 def sweep_rows(count, first, order, bodies, jacobian, scaled, compliance, step, b, lower, upper, x, v):
     """`count` sweeps of x_i <- clip(x_i - step_i y_i, lower_i, upper_i), step_i = relaxation / A_ii (NOTES eq. 59).
 
-    `scaled` holds J M^-1 from row `first` on: contacts before it need no scaled copy.
+    `scaled` (J M^-1), `lower` and `upper` start at row `first`: the contacts before it need none of them.
     """
     for _ in range(count):
         for k in range(np.uint64(order.size)):
@@ -117,7 +113,7 @@ def sweep_rows(count, first, order, bodies, jacobian, scaled, compliance, step, 
             body_b = np.uint64(bodies[U2 * i + U[1]]) * U6
             old = x[i]
             y = row_dot(jacobian, j, v, body_a, body_b) + compliance[i] * old + b[i]
-            new = clip(old - step[i] * y, lower[i], upper[i])
+            new = clip(old - step[i] * y, lower[i - first], upper[i - first])
             x[i] = new
             row_add(scaled, U12 * (i - first), v, body_a, body_b, new - old)
 
@@ -142,8 +138,24 @@ def push(jacobian, j, inverse_mass, m, v, k, dn, dp, dq):
 
 @kernel
 def sweep_contacts(
-    count, contacts, rows, rows_first, cone, friction, bodies, jacobian, inverse_mass, coupling, scaled, compliance, step,
-    b, lower, upper, x, v,
+    count,
+    contacts,
+    rows,
+    rows_first,
+    cone,
+    friction,
+    bodies,
+    jacobian,
+    inverse_mass,
+    coupling,
+    scaled,
+    compliance,
+    step,
+    b,
+    lower,
+    upper,
+    x,
+    v,
 ):
     """Sweeps over contacts of three rows (PGS-SM eq. 17), M^-1 applied on the fly, and over the other rows.
 

@@ -4,11 +4,14 @@
 * `error_model="numpy"`: a division by zero gives inf, as in C, instead of a test and an exception.
 * Indices are unsigned (uint32 in memory, uint64 in arithmetic): Numba then drops its test for negative indices.
 * A dot product keeps several independent partial sums, which hides the latency of the additions.
-* Numba's disk cache watches the file of a kernel only, so whatever a kernel calls stands in the same file.
+* Numba's disk cache watches the file of a kernel only. What kernels share stands in projection.py: whoever changes that
+  file runs `make clean-kernels`.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import njit
 
-kernel = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+kernel: Any = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})

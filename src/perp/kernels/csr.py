@@ -40,23 +40,41 @@ def slack(pointers, indices, values, b, x, out):
 
 
 @kernel
-def sweep_rows(count, order, pointers, indices, values, step, b, lower, upper, x):
-    """`count` sweeps of x_i <- clip(x_i - step_i y_i, lower_i, upper_i), step_i = relaxation / A_ii (NOTES eq. 59)."""
+def sweep_rows(count, first, order, pointers, indices, values, step, b, lower, upper, x):
+    """`count` sweeps of x_i <- clip(x_i - step_i y_i, lower_i, upper_i), step_i = relaxation / A_ii (NOTES eq. 59).
+
+    `lower` and `upper` start at row `first`: the rows of contacts before it have bounds of their own.
+    """
     for _ in range(count):
         for k in range(np.uint64(order.size)):
             i = np.uint64(order[k])
             y = row_slack(pointers, indices, values, b, x, i)
-            x[i] = clip(x[i] - step[i] * y, lower[i], upper[i])
+            x[i] = clip(x[i] - step[i] * y, lower[i - first], upper[i - first])
 
 
 @kernel
 def sweep_contacts(
-    count, contacts, rows, rows_first, width, cone, friction, pointers, indices, values, step, b, lower, upper, x
+    count,
+    contacts,
+    rows,
+    rows_first,
+    width,
+    cone,
+    friction,
+    pointers,
+    indices,
+    values,
+    step,
+    b,
+    lower,
+    upper,
+    x,
 ):
     """Sweeps over contacts (normal, then tangents bounded by the newest normal; PGS-SM eq. 17) and the other rows."""
+    first = np.uint64(friction.size) * width
     for _ in range(count):
         if rows_first:
-            sweep_rows(1, rows, pointers, indices, values, step, b, lower, upper, x)
+            sweep_rows(1, first, rows, pointers, indices, values, step, b, lower, upper, x)
         for k in range(np.uint64(contacts.size)):
             contact = np.uint64(contacts[k])
             i = contact * width
@@ -76,4 +94,4 @@ def sweep_contacts(
                     y = row_slack(pointers, indices, values, b, x, t)
                     x[t] = clip(x[t] - step[t] * y, -limit, limit)
         if not rows_first:
-            sweep_rows(1, rows, pointers, indices, values, step, b, lower, upper, x)
+            sweep_rows(1, first, rows, pointers, indices, values, step, b, lower, upper, x)

@@ -40,23 +40,27 @@ def slack(matrix, b, x, out):
 
 
 @kernel
-def sweep_rows(count, order, matrix, step, b, lower, upper, x):
-    """`count` sweeps of x_i <- clip(x_i - step_i y_i, lower_i, upper_i), step_i = relaxation / A_ii (NOTES eq. 59)."""
+def sweep_rows(count, first, order, matrix, step, b, lower, upper, x):
+    """`count` sweeps of x_i <- clip(x_i - step_i y_i, lower_i, upper_i), step_i = relaxation / A_ii (NOTES eq. 59).
+
+    `lower` and `upper` start at row `first`: the rows of contacts before it have bounds of their own.
+    """
     n = np.uint64(b.size)
     for _ in range(count):
         for k in range(np.uint64(order.size)):
             i = np.uint64(order[k])
             y = dot(matrix, i * n, x, n) + b[i]
-            x[i] = clip(x[i] - step[i] * y, lower[i], upper[i])
+            x[i] = clip(x[i] - step[i] * y, lower[i - first], upper[i - first])
 
 
 @kernel
 def sweep_contacts(count, contacts, rows, rows_first, width, cone, friction, matrix, step, b, lower, upper, x):
     """Sweeps over contacts (normal, then tangents bounded by the newest normal; PGS-SM eq. 17) and the other rows."""
     n = np.uint64(b.size)
+    first = np.uint64(friction.size) * width
     for _ in range(count):
         if rows_first:
-            sweep_rows(1, rows, matrix, step, b, lower, upper, x)
+            sweep_rows(1, first, rows, matrix, step, b, lower, upper, x)
         for k in range(np.uint64(contacts.size)):
             contact = np.uint64(contacts[k])
             i = contact * width
@@ -77,4 +81,4 @@ def sweep_contacts(count, contacts, rows, rows_first, width, cone, friction, mat
                     y = dot(matrix, t * n, x, n) + b[t]
                     x[t] = clip(x[t] - step[t] * y, -limit, limit)
         if not rows_first:
-            sweep_rows(1, rows, matrix, step, b, lower, upper, x)
+            sweep_rows(1, first, rows, matrix, step, b, lower, upper, x)

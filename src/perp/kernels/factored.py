@@ -54,25 +54,45 @@ def move(j_pointers, j_indices, j_values, w_pointers, w_indices, w_values, compl
 
 
 @kernel
-def sweep_rows(count, order, jp, ji, jv, wp, wi, wv, compliance, step, b, lower, upper, x, v):
+def sweep_rows(count, first, order, jp, ji, jv, wp, wi, wv, compliance, step, b, lower, upper, x, v):
     """`count` sweeps of x_i <- clip(x_i - step_i y_i, lower_i, upper_i), step_i = relaxation / A_ii (NOTES eq. 59).
 
-    jp, ji, jv and wp, wi, wv are pointers, indices and values of J and of W.
+    jp, ji, jv and wp, wi, wv are pointers, indices and values of J and of W; `lower` and `upper` start at row `first`.
     """
     for _ in range(count):
         for k in range(np.uint64(order.size)):
             i = np.uint64(order[k])
-            move(jp, ji, jv, wp, wi, wv, compliance, step, b, lower[i], upper[i], x, v, i)
+            move(jp, ji, jv, wp, wi, wv, compliance, step, b, lower[i - first], upper[i - first], x, v, i)
 
 
 @kernel
 def sweep_contacts(
-    count, contacts, rows, rows_first, width, cone, friction, jp, ji, jv, wp, wi, wv, compliance, step, b, lower, upper, x, v
+    count,
+    contacts,
+    rows,
+    rows_first,
+    width,
+    cone,
+    friction,
+    jp,
+    ji,
+    jv,
+    wp,
+    wi,
+    wv,
+    compliance,
+    step,
+    b,
+    lower,
+    upper,
+    x,
+    v,
 ):
     """Sweeps over contacts (normal, then tangents bounded by the newest normal; PGS-SM eq. 17) and the other rows."""
+    first = np.uint64(friction.size) * width
     for _ in range(count):
         if rows_first:
-            sweep_rows(1, rows, jp, ji, jv, wp, wi, wv, compliance, step, b, lower, upper, x, v)
+            sweep_rows(1, first, rows, jp, ji, jv, wp, wi, wv, compliance, step, b, lower, upper, x, v)
         for k in range(np.uint64(contacts.size)):
             contact = np.uint64(contacts[k])
             i = contact * width
@@ -92,4 +112,4 @@ def sweep_contacts(
                 for t in range(i + ONE, i + width):
                     move(jp, ji, jv, wp, wi, wv, compliance, step, b, -limit, limit, x, v, t)
         if not rows_first:
-            sweep_rows(1, rows, jp, ji, jv, wp, wi, wv, compliance, step, b, lower, upper, x, v)
+            sweep_rows(1, first, rows, jp, ji, jv, wp, wi, wv, compliance, step, b, lower, upper, x, v)

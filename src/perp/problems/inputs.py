@@ -8,7 +8,7 @@ always read-only, each kernel is still compiled once.)
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from perp.errors import InvalidProblem
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+Frozen = TypeVar("Frozen", bound=NDArray[Any])
 
 
 def as_vector(value: Any, name: str, size: int | None = None, *, infinite: bool = False) -> Vector:
@@ -69,7 +70,7 @@ def as_block_stack(value: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.
     return freeze(stack)
 
 
-def freeze(array: NDArray[Any]) -> NDArray[Any]:
+def freeze(array: Frozen) -> Frozen:
     """Mark an array that we own as read-only."""
     array.flags.writeable = False
     return array

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perp.problems.inputs import Vector, as_vector
+from perp.problems.inputs import Vector, as_vector, freeze
 from perp.problems.operators import Operator, as_operator
 
 if TYPE_CHECKING:
@@ -61,6 +61,19 @@ class Problem(ABC):
     def diagonal(self) -> Vector | None:
         """The numbers A_ii, or None where the operator does not know them; found once."""
         return self.A.diagonal() if "diagonal" in self.A.ability_set else None
+
+    @cached_property
+    def row_scales(self) -> Vector:
+        """Powers of two that bring rows with an extreme diagonal entry near 1, and 1 for every other row.
+
+        Multiplying a row of A and b by a positive number leaves the solutions as they are; so residuals are measured,
+        and methods run, on rows scaled by these numbers, which costs no rounding error.
+        """
+        return freeze(np.ones(self.n))
+
+    def equilibrated(self) -> Problem:
+        """This problem, or, where `row_scales` are not all 1, the problem with its rows so scaled."""
+        return self
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} with {self.n} unknowns, {self.A.form} A>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scipy import sparse
+from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
 from perp.problems.operators.base import Operator
@@ -20,7 +20,7 @@ def as_operator(A: Any) -> Operator:
     """An operator as it is; a SciPy sparse array, a LinearOperator or an array as the operator of that form."""
     if isinstance(A, Operator):
         return A
-    if sparse.issparse(A):
+    if issparse(A):
         return SparseOperator(A)
     if isinstance(A, LinearOperator):
         return MatrixFreeOperator(A)

@@ -25,7 +25,7 @@ class DenseOperator(Operator):
 
     @property
     def n(self) -> int:
-        return self.matrix.shape[0]
+        return int(self.matrix.shape[0])
 
     def slack(self, x: Vector, b: Vector, out: Vector) -> Vector:
         from perp.kernels import dense

@@ -62,7 +62,9 @@ class FactoredOperator(Operator):
         self.compliance: Vector = as_vector(compliance, "compliance", rows)
         negative = np.flatnonzero(self.compliance < 0)
         if negative.size:
-            raise InvalidProblem(f"compliance[{negative[0]}] is {self.compliance[negative[0]]}; it must not be negative")
+            raise InvalidProblem(
+                f"compliance[{negative[0]}] is {self.compliance[negative[0]]}; it must not be negative"
+            )
         self._scaled: sparse.csr_array | None = None
 
     @property

@@ -67,7 +67,8 @@ class BodyMasses:
 
     def solve(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
         columns = f.reshape(self.mass.size, 6, -1)
-        return np.matmul(self.inverse_blocks, columns).reshape(f.shape)
+        velocities: NDArray[np.float64] = np.matmul(self.inverse_blocks, columns).reshape(f.shape)
+        return velocities
 
     def scale_rows(self, J: sparse.csr_array) -> sparse.csr_array:
         return as_csr(J @ _block_diagonal(self.inverse_blocks), "W")
@@ -131,7 +132,10 @@ class SparseMass:
             raise InvalidProblem(f"M is not symmetric: max |M - M^T| = {skew:.2e}, max |M| = {largest:.2e}")
         try:
             self.factor = splu(
-                self.matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+                self.matrix.tocsc(),
+                permc_spec="MMD_AT_PLUS_A",
+                diag_pivot_thresh=0.0,
+                options={"SymmetricMode": True},
             )
         except RuntimeError as error:
             raise InvalidProblem(f"M is not positive definite: {error}") from None

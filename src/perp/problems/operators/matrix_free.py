@@ -42,6 +42,8 @@ class MatrixFreeOperator(Operator):
             raise OperatorFault(f"the caller's matrix-vector product failed: {error}") from error
         if result.shape != (self.n,):
             raise OperatorFault(f"the caller's matrix-vector product has shape {result.shape}, not ({self.n},)")
+        if np.isfinite(x).all() and not np.isfinite(result).all():
+            raise OperatorFault("the caller's matrix-vector product returned numbers that are not finite")
         return np.add(result, b, out=out)
 
     def diagonal(self) -> Vector:

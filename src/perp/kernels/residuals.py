@@ -1,0 +1,151 @@
+"""Every measure of a point x with slack y, in one pass over the rows.
+
+Sums and maxima go to `totals`, in the order of the names below; `perp.problems.residuals` gives them their words.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from perp.kernels.compile import kernel
+from perp.kernels.projection import clip, disc_factor
+
+RESIDUAL = 0  #             max |natural map| with each row's slack scaled: what a solver stops by
+NATURAL_MAX = 1  #          max |x - clip(x - y)|
+NATURAL_SQUARES = 2  #      the sum of its squares (AMGS eq. 24 is the root of it)
+MERIT_SQUARES = 3  #        the sum of squares of the Fischer-Burmeister function (NOTES eq. 17; Billups for boxes)
+DISTANCE_MERIT = 4  #       the sum of (distance to the nearest bound) |y| (NOTES eq. 106)
+GAP = 5  #                  the sum of |x - lower| y+ + |upper - x| y-, over finite bounds
+BOUND_VIOLATION = 6  #      max of lower - x and x - upper
+SLACK_VIOLATION = 7  #      max of the part of y that no finite bound answers for
+ACTIVE = 8  #               rows strictly between their bounds (PGS-SM eq. 19c)
+CONE_VIOLATION = 9  #       max of |x_t| - friction x_n and of -x_n
+DISSIPATION_ERROR = 10  #   max of friction x_n |y_t| + x_t · y_t: what friction could dissipate and does not
+DE_SAXCE = 11  #            max |x - P_K(x - (y + friction |y_t| e_n))|
+ENERGY_MAX = 12  #          max of 1/2 A_ii r_i^2, r_i = x_i - clip(x_i - y_i / A_ii): the unit-consistent error
+ENERGY_SUM = 13
+COUNT = 14
+
+ONE = np.uint64(1)
+
+
+@kernel
+def fischer(a, b):
+    """sqrt(a^2 + b^2) - a - b (NOTES eq. 17), without cancellation or overflow, and with its limits at infinity."""
+    if a == np.inf:
+        return -b
+    if b == np.inf:
+        return -a
+    total = a + b
+    length = math.hypot(a, b)
+    if total > 0.0:
+        return -2.0 * a * (b / (length + total))
+    return length - total
+
+
+@kernel
+def add_natural(natural, scaled, totals):
+    totals[RESIDUAL] = max(totals[RESIDUAL], abs(scaled))
+    totals[NATURAL_MAX] = max(totals[NATURAL_MAX], abs(natural))
+    totals[NATURAL_SQUARES] += natural * natural
+
+
+@kernel
+def add_energy(impulse, diagonal, totals):
+    """1/2 A_ii r^2 in joules, r an impulse."""
+    energy = 0.5 * diagonal * impulse * impulse
+    totals[ENERGY_MAX] = max(totals[ENERGY_MAX], energy)
+    totals[ENERGY_SUM] += energy
+
+
+@kernel
+def add_row(x, y, low, high, scale, diagonal, totals):
+    """One row with bounds low <= x <= high."""
+    add_natural(x - clip(x - y, low, high), x - clip(x - scale * y, low, high), totals)
+    if diagonal > 0.0:
+        add_energy(x - clip(x - y / diagonal, low, high), diagonal, totals)
+    merit = fischer(x - low, fischer(high - x, -y))
+    totals[MERIT_SQUARES] += merit * merit
+    nearest = min(abs(x - low), abs(high - x))
+    totals[DISTANCE_MERIT] += abs(y) * (nearest if nearest < np.inf else 1.0)
+    if y > 0.0 and low > -np.inf:
+        totals[GAP] += abs(x - low) * y
+    elif y < 0.0 and high < np.inf:
+        totals[GAP] -= abs(high - x) * y
+    else:
+        totals[SLACK_VIOLATION] = max(totals[SLACK_VIOLATION], abs(y))
+    totals[BOUND_VIOLATION] = max(totals[BOUND_VIOLATION], max(low - x, x - high))
+    totals[ACTIVE] += low < x < high
+
+
+@kernel
+def add_disc(x_p, x_q, y_p, y_q, radius, stiffness, totals):
+    """The two tangents of a contact with the disc |x_t| <= radius: natural map x_t - P(x_t - y_t)."""
+    trial_p, trial_q = x_p - y_p, x_q - y_q
+    factor = disc_factor(trial_p, trial_q, radius)
+    natural_p, natural_q = x_p - factor * trial_p, x_q - factor * trial_q
+    add_natural(natural_p, natural_p, totals)
+    add_natural(natural_q, natural_q, totals)
+    totals[MERIT_SQUARES] += natural_p * natural_p + natural_q * natural_q
+    length = math.hypot(x_p, x_q)
+    slip = math.hypot(y_p, y_q)
+    totals[DISTANCE_MERIT] += abs(radius - length) * slip
+    totals[GAP] += abs(radius * slip + x_p * y_p + x_q * y_q)
+    totals[BOUND_VIOLATION] = max(totals[BOUND_VIOLATION], length - radius)
+    totals[ACTIVE] += 2.0 * (length < radius)
+    if stiffness > 0.0:
+        trial_p, trial_q = x_p - y_p / stiffness, x_q - y_q / stiffness
+        factor = disc_factor(trial_p, trial_q, radius)
+        add_energy(x_p - factor * trial_p, stiffness, totals)
+        add_energy(x_q - factor * trial_q, stiffness, totals)
+
+
+@kernel
+def de_saxce(friction, x_n, x_p, x_q, y_n, y_p, y_q):
+    """max |x - P_K(x - u)|, u = y + friction |y_t| e_n, K the cone |x_t| <= friction x_n."""
+    n = x_n - (y_n + friction * math.hypot(y_p, y_q))
+    p = x_p - y_p
+    q = x_q - y_q
+    length = math.hypot(p, q)
+    if length > friction * n:
+        if friction * length <= -n:  # inside the polar cone: the apex is nearest
+            n, p, q = 0.0, 0.0, 0.0
+        else:
+            n = (n + friction * length) / (1.0 + friction * friction)
+            factor = friction * n / length
+            p *= factor
+            q *= factor
+    return max(abs(x_n - n), max(abs(x_p - p), abs(x_q - q)))
+
+
+@kernel
+def measure_rows(first, x, y, lower, upper, scale, diagonal, totals):
+    """All measures of the rows first, first + 1, ...; lower and upper start at row `first`."""
+    for k in range(np.uint64(lower.size)):
+        i = first + k
+        add_row(x[i], y[i], lower[k], upper[k], scale[i], diagonal[i], totals)
+
+
+@kernel
+def measure_contacts(x, y, width, cone, friction, scale, diagonal, totals):
+    """All measures of the contacts: the bounds of tangents stand at the normal impulse of x itself."""
+    for c in range(np.uint64(friction.size)):
+        n = c * width
+        p = n + ONE
+        q = n + width - ONE  # in two dimensions the only tangent, whose second component is then zero
+        x_q, y_q = (x[q], y[q]) if q > p else (0.0, 0.0)
+        add_row(x[n], y[n], 0.0, np.inf, scale[n], diagonal[n], totals)
+        limit = friction[c] * max(x[n], 0.0)
+        if cone:
+            add_disc(x[p], x_q, y[p], y_q, limit, max(diagonal[p], diagonal[q]), totals)
+        else:
+            for t in range(p, n + width):
+                add_row(x[t], y[t], -limit, limit, scale[t], diagonal[t], totals)
+        length = math.hypot(x[p], x_q)
+        dissipated = limit * math.hypot(y[p], y_q) + x[p] * y[p] + x_q * y_q
+        violation = max(length - friction[c] * x[n], -x[n])
+        totals[CONE_VIOLATION] = max(totals[CONE_VIOLATION], violation)
+        totals[DISSIPATION_ERROR] = max(totals[DISSIPATION_ERROR], dissipated)
+        totals[DE_SAXCE] = max(totals[DE_SAXCE], de_saxce(friction[c], x[n], x[p], x_q, y[n], y[p], y_q))

@@ -1,0 +1,102 @@
+"""The few measures that the loop takes at every check, in one pass that costs less than a sweep.
+
+Both functions return (residual, merit, active, changed, change, from_mark, largest, probe):
+
+* residual   max |x - clip(x - scale y, lower, upper)|, and the disc's natural map for cone friction
+* merit      half the sum of squares of the Fischer-Burmeister function (cone tangents: of the natural map)
+* active     rows strictly between their bounds (PGS-SM eq. 19c); changed: rows that moved in or out since the last look
+* change     max |x - previous|; from_mark: max |x - mark|; largest: max |x|
+* probe      0, or NaN when x or y holds a number that is not finite
+
+`inside` is brought up to date on the way.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from perp.kernels.compile import kernel
+from perp.kernels.projection import clip, disc_factor
+
+ONE = np.uint64(1)
+
+
+@kernel
+def fischer(a, b):
+    """sqrt(a^2 + b^2) - a - b (NOTES eq. 17); for a + b > 0 in the form that does not cancel."""
+    length = math.sqrt(a * a + b * b)
+    total = a + b
+    return -2.0 * a * b / (length + total) if total > 0.0 else length - total
+
+
+@kernel
+def box_merit(x, y, low, high):
+    """Billups' form for boxes, with its limits where a bound is infinite."""
+    above = y if high == np.inf else fischer(high - x, -y)
+    return -above if low == -np.inf else fischer(x - low, above)
+
+
+@kernel
+def watch_rows(first, x, y, lower, upper, scale, previous, mark, inside):
+    """The measures of the rows first, first + 1, ...; lower and upper start at row `first`."""
+    residual = squares = change = from_mark = largest = probe = 0.0
+    active = changed = 0
+    for k in range(np.uint64(lower.size)):
+        i = first + k
+        here, slack, low, high = x[i], y[i], lower[k], upper[k]
+        residual = max(residual, abs(here - clip(here - scale[i] * slack, low, high)))
+        merit = box_merit(here, slack, low, high)
+        squares += merit * merit
+        change = max(change, abs(here - previous[i]))
+        from_mark = max(from_mark, abs(here - mark[i]))
+        largest = max(largest, abs(here))
+        probe += 0.0 * here + 0.0 * slack
+        between = low < here < high
+        active += between
+        changed += between != inside[i]
+        inside[i] = between
+    return residual, 0.5 * squares, active, changed, change, from_mark, largest, probe
+
+
+@kernel
+def watch_contacts(x, y, width, cone, friction, lower, upper, scale, previous, mark, inside):
+    """The same for a contact problem: the bounds of tangents stand at the normal impulse of x itself."""
+    first = np.uint64(friction.size) * width
+    residual, half, active, changed, change, from_mark, largest, probe = watch_rows(
+        first, x, y, lower, upper, scale, previous, mark, inside
+    )
+    squares = 2.0 * half
+    for c in range(np.uint64(friction.size)):
+        n = c * width
+        limit = friction[c] * max(x[n], 0.0)
+        factor, length = 1.0, 0.0
+        if cone:
+            p, q = n + ONE, n + ONE + ONE
+            factor = disc_factor(x[p] - y[p], x[q] - y[q], limit)
+            length = math.hypot(x[p], x[q])
+        for i in range(n, n + width):
+            here, slack = x[i], y[i]
+            if i == n:
+                natural = here - max(here - scale[i] * slack, 0.0)
+                merit = fischer(here, slack)
+                between = here > 0.0
+            elif cone:
+                natural = here - factor * (here - slack)
+                merit = natural
+                between = length < limit
+            else:
+                natural = here - clip(here - scale[i] * slack, -limit, limit)
+                merit = box_merit(here, slack, -limit, limit)
+                between = -limit < here < limit
+            residual = max(residual, abs(natural))
+            squares += merit * merit
+            change = max(change, abs(here - previous[i]))
+            from_mark = max(from_mark, abs(here - mark[i]))
+            largest = max(largest, abs(here))
+            probe += 0.0 * here + 0.0 * slack
+            active += between
+            changed += between != inside[i]
+            inside[i] = between
+    return residual, 0.5 * squares, active, changed, change, from_mark, largest, probe

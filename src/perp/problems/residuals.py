@@ -1,0 +1,158 @@
+"""How far a point is from solving a problem, measured apart from any solver.
+
+The number that decides is `residual`, the largest entry of the natural map
+
+    r_i = x_i - clip(x_i - s_i y_i, lower_i, upper_i),       zero exactly at a solution, whatever s_i > 0.
+
+s_i is 1, so that r is the natural map of the caller's own numbers, except where the diagonal entry of a row of an LCP or
+a boxed problem is extreme, outside [2^-32, 2^32]: then s_i is the power of two that brings it near 1. (Multiplying a row
+of A and b by 1e300 does not change what solves the problem; it should not change when a solver stops either.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from perp.problems.friction import ContactProblem
+from perp.problems.info import SYMMETRY_TOLERANCE
+from perp.problems.inputs import Vector, as_vector
+from perp.problems.problem import Problem
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Every measure of one point; zero means perfect. None where it does not apply or cannot be told."""
+
+    residual: float
+    """What a solver stops by: the largest entry of the natural map (extreme rows scaled, see the module)."""
+    natural_inf: float
+    """max |x - clip(x - y, lower, upper)|."""
+    natural_2: float
+    """The 2-norm of the same; AMGS eq. 24 for an LCP."""
+    fischer: float
+    """Half the sum of squares of the Fischer-Burmeister function (NOTES eq. 17 and 88; Billups' form for boxes)."""
+    merit: float
+    """NOTES eq. 106, x^T |A x + b|; for boxes the distance to the nearest bound stands in for x."""
+    gap: float
+    """Complementarity gap: the sum of |x - lower| y+ + |upper - x| y- over finite bounds."""
+    bound_violation: float
+    """By how much x leaves its bounds, at most."""
+    slack_violation: float
+    """The largest part of y whose sign no finite bound allows (for an LCP: how far y goes below zero)."""
+    objective: float | None
+    """1/2 x^T A x + b^T x (NOTES eq. 21), for symmetric A."""
+    active: int
+    """Rows strictly between their bounds."""
+    cone_violation: float | None
+    """Contacts: max of |x_t| - friction x_n and of -x_n."""
+    dissipation_error: float | None
+    """Contacts: max of friction x_n |y_t| + x_t · y_t, the energy that friction should take and does not [J]."""
+    de_saxce: float | None
+    """Contacts: the natural map of the exact cone, max |x - P_K(x - (y + friction |y_t| e_n))|."""
+    energy_mean: float | None
+    """Mean over rows of 1/2 A_ii r_i^2 [J] with r_i = x_i - clip(x_i - y_i / A_ii): the unit-consistent error."""
+    energy_max: float | None
+    """The largest of them."""
+
+    def __str__(self) -> str:
+        def tell(value: float | int | None) -> str:
+            return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.3e}"
+
+        return "\n".join(f"{f.name.replace('_', ' '):>18}: {tell(getattr(self, f.name))}" for f in fields(self))
+
+
+def verify(problem: Problem, x: Any) -> Residuals:
+    """Every residual of x, recomputed from the problem alone. `print(perp.verify(problem, x))` shows a table."""
+    return measure(problem, as_vector(x, "x", problem.n))
+
+
+def measure(problem: Problem, x: Vector, y: Vector | None = None) -> Residuals:
+    """The same for an x that is known to be a float64 vector, and perhaps its slack."""
+    from perp.kernels import residuals as kernels
+
+    y = problem.A.slack(x, problem.b, np.empty(problem.n)) if y is None else y
+    totals = np.zeros(kernels.COUNT)
+    diagonal = np.zeros(problem.n) if problem.diagonal is None else problem.diagonal
+    scale = problem.row_scales
+    is_contact = isinstance(problem, ContactProblem)
+    if isinstance(problem, ContactProblem):
+        width, cone = np.uint64(problem.dimension), has_discs(problem)
+        kernels.measure_contacts(x, y, width, cone, problem.friction, scale, diagonal, totals)
+        kernels.measure_rows(
+            np.uint64(problem.contact_rows), x, y, problem.lower, problem.upper, scale, diagonal, totals
+        )
+    else:
+        lower, upper = problem.bounds(x)
+        kernels.measure_rows(np.uint64(0), x, y, lower, upper, scale, diagonal, totals)
+    if isnan(float(np.sum(x * 0.0) + np.sum(y * 0.0))):
+        totals[:] = np.nan
+    asymmetry = problem.A.asymmetry()
+    symmetric = asymmetry is not None and asymmetry <= SYMMETRY_TOLERANCE
+    has_energy = problem.diagonal is not None and problem.n > 0
+    return Residuals(
+        residual=float(totals[kernels.RESIDUAL]),
+        natural_inf=float(totals[kernels.NATURAL_MAX]),
+        natural_2=float(np.sqrt(totals[kernels.NATURAL_SQUARES])),
+        fischer=float(0.5 * totals[kernels.MERIT_SQUARES]),
+        merit=float(totals[kernels.DISTANCE_MERIT]),
+        gap=float(totals[kernels.GAP]),
+        bound_violation=float(totals[kernels.BOUND_VIOLATION]),
+        slack_violation=float(totals[kernels.SLACK_VIOLATION]),
+        objective=float(0.5 * (x @ y + x @ problem.b)) if symmetric else None,
+        active=0 if isnan(totals[kernels.ACTIVE]) else int(totals[kernels.ACTIVE]),
+        cone_violation=float(totals[kernels.CONE_VIOLATION]) if is_contact else None,
+        dissipation_error=float(totals[kernels.DISSIPATION_ERROR]) if is_contact else None,
+        de_saxce=float(totals[kernels.DE_SAXCE]) if is_contact else None,
+        energy_mean=float(totals[kernels.ENERGY_SUM]) / problem.n if has_energy else None,
+        energy_max=float(totals[kernels.ENERGY_MAX]) if has_energy else None,
+    )
+
+
+class Watch:
+    """The few measures that a loop takes at every check; keeps the arrays that the compiled pass works on."""
+
+    def __init__(self, problem: Problem) -> None:
+        from perp.kernels import watching
+
+        n = problem.n
+        self.problem = problem
+        self.y = np.empty(n)
+        self.previous = np.full(n, np.inf)
+        self.mark = np.full(n, np.inf)
+        self.inside = np.zeros(n, dtype=np.bool_)
+        scale = problem.row_scales
+        state = (scale, self.previous, self.mark, self.inside)
+        if isinstance(problem, ContactProblem):
+            width, cone = np.uint64(problem.dimension), has_discs(problem)
+            self._pass = watching.watch_contacts
+            self._before: tuple[Any, ...] = ()
+            self._after: tuple[Any, ...] = (width, cone, problem.friction, problem.lower, problem.upper, *state)
+        else:
+            lower, upper = problem.bounds(self.y)
+            self._pass = watching.watch_rows
+            self._before = (np.uint64(0),)
+            self._after = (lower, upper, *state)
+
+    def look(self, x: Vector) -> tuple[float, float, int, int, float, float, float, float]:
+        """(residual, merit, active, changed, change, from_mark, largest, probe) at x; see `kernels.watching`."""
+        y = self.problem.A.slack(x, self.problem.b, self.y)
+        measures: tuple[float, float, int, int, float, float, float, float]
+        measures = self._pass(*self._before, x, y, *self._after)
+        return measures
+
+    def accept(self, x: Vector) -> None:
+        """Make x the point that `change` is counted from."""
+        np.copyto(self.previous, x)
+
+    def set_mark(self, x: Vector) -> None:
+        """Remember this point: `from_mark` is zero when the iteration comes back to it."""
+        np.copyto(self.mark, x)
+
+
+def has_discs(problem: ContactProblem) -> bool:
+    """Whether tangents are bounded by a disc; in two dimensions a disc is an interval."""
+    return problem.model == "cone" and problem.dimension == 3

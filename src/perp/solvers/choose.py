@@ -1,0 +1,26 @@
+"""`method="auto"`: a small rule for now.
+
+* A gives rows and is symmetric, and there is no friction: `psor`, which over-relaxes and still must converge (NOTES 5.3).
+* A gives rows: `pgs`; over-relaxation is proven for symmetric A and fixed bounds only.
+* A gives a product and its diagonal: `jacobi`.
+* Otherwise no method of this version fits, and the refusal says why.
+"""
+
+from __future__ import annotations
+
+from perp.problems.info import SYMMETRY_TOLERANCE
+from perp.problems.problem import Problem
+from perp.solvers.method import Method
+from perp.solvers.splitting.gauss_seidel import PGS, PSOR
+from perp.solvers.splitting.jacobi import Jacobi
+
+
+def choose_method(problem: Problem) -> Method:
+    """The method that the rule above picks; whether it fits is checked like any other choice."""
+    if PGS.needs <= problem.A.ability_set:
+        if problem.kind in ("lcp", "box"):
+            asymmetry = problem.A.asymmetry()
+            if asymmetry is not None and asymmetry <= SYMMETRY_TOLERANCE:
+                return PSOR()
+        return PGS()
+    return Jacobi()

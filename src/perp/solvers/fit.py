@@ -1,0 +1,33 @@
+"""Does this method fit this problem? One function compares what is needed with what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from perp.errors import MethodRefused
+from perp.problems.problem import Problem
+from perp.solvers.method import Method
+
+
+def misfit(method: Method, problem: Problem) -> str | None:
+    """The reason why `method` cannot solve `problem`, or None."""
+    if problem.kind not in method.accepts:
+        return f"it solves {_listed(method.accepts)} problems, and this one is '{problem.kind}'"
+    missing = method.needs - problem.A.ability_set
+    if missing:
+        have = _listed(problem.A.ability_set)
+        return f"it needs {_listed(missing)} of A, and a {problem.A.form} operator offers {have}"
+    return method.objection(problem)
+
+
+def require_fit(method: Method, problem: Problem, others: Iterable[Method]) -> None:
+    """Raise `MethodRefused` with the reason and the methods that would work."""
+    reason = misfit(method, problem)
+    if reason is not None:
+        able = [other.name for other in others if misfit(other, problem) is None]
+        advice = f"methods that would work: {', '.join(able)}" if able else "no method of this version would work"
+        raise MethodRefused(f"{method.label} refuses: {reason} ({advice})")
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(f"'{word}'" for word in sorted(words))

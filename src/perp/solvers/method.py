@@ -1,0 +1,56 @@
+"""What a method is: a frozen dataclass of options, and a step. The library owns the loop."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from perp.problems.inputs import Vector
+from perp.problems.problem import Problem
+from perp.solvers.status import Status
+
+
+@dataclass
+class State:
+    """Where an iteration stands. Methods subclass it for whatever they carry along beside x."""
+
+    x: Vector
+    ended: tuple[Status, str] | None = field(default=None, kw_only=True)
+    """Set by a step that cannot go on, with the reason; the loop then judges x and stops."""
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """Options are fields, checked when the method is made; everything else a method says of itself is on the class."""
+
+    name: ClassVar[str]
+    """The one name: roster, command line, tables."""
+    family: ClassVar[str]
+    accepts: ClassVar[frozenset[str]]
+    """The problem kinds: `lcp`, `box`, `contact/box`, `contact/cone`."""
+    needs: ClassVar[frozenset[str]]
+    """The operator abilities (`perp.problems.operators.base`)."""
+    requires: ClassVar[str]
+    """What A must be, in words."""
+    reference: ClassVar[str]
+    """Document, section, equation."""
+    check_every: ClassVar[int] = 1
+    """Iterations between two checks, unless the caller says otherwise."""
+
+    @property
+    def label(self) -> str:
+        """The name as results show it; a wrapper shows what it wraps."""
+        return self.name
+
+    def objection(self, problem: Problem) -> str | None:
+        """Why this problem, of an accepted kind and with the needed abilities, is still outside the method's class."""
+        return None
+
+    @abstractmethod
+    def start(self, problem: Problem, x: Vector) -> State:
+        """Prepare: copies, factors, index sets. `x` is within its bounds and becomes the method's own."""
+
+    @abstractmethod
+    def step(self, problem: Problem, state: State, count: int) -> None:
+        """Do `count` iterations; step(2) then step(3) is bit for bit step(5)."""

@@ -1,0 +1,54 @@
+"""The one list of methods. Adding a method is one file and one line here: tests, command line and tables read this."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from perp.errors import suggest
+from perp.problems.problem import Problem
+from perp.solvers.fit import misfit
+from perp.solvers.method import Method
+from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
+from perp.solvers.splitting.jacobi import Jacobi
+
+METHODS: tuple[type[Method], ...] = (
+    Jacobi,
+    PGS,
+    PSOR,
+    SymmetricPSOR,
+)
+
+BY_NAME: dict[str, type[Method]] = {method.name: method for method in METHODS}
+
+
+def make_method(method: str | Method | type[Method], options: dict[str, Any]) -> Method:
+    """The method of that name (or class) with those options; unknown words are answered with the nearest known ones."""
+    if isinstance(method, Method):
+        if options:
+            raise TypeError(f"options {sorted(options)} go into the method itself: {type(method).__name__}(...)")
+        return method
+    if isinstance(method, type) and issubclass(method, Method):
+        return _construct(method, options)
+    if not isinstance(method, str):
+        raise TypeError(f"method is {method!r}; a name or a method object such as perp.PSOR() is needed")
+    if method not in BY_NAME:
+        raise ValueError(f"method {method!r} is unknown{suggest(method, [*BY_NAME, 'auto'])}")
+    return _construct(BY_NAME[method], options)
+
+
+def suitable_methods(problem: Problem) -> list[Method]:
+    """Every method, with its default options, that accepts this problem."""
+    return [method for method in default_methods() if misfit(method, problem) is None]
+
+
+def default_methods() -> list[Method]:
+    return [method() for method in METHODS]
+
+
+def _construct(method: type[Method], options: dict[str, Any]) -> Method:
+    known = [field.name for field in fields(method)]
+    for name in options:
+        if name not in known:
+            raise TypeError(f"{method.name} has no option {name!r}{suggest(name, known)}")
+    return method(**options)

@@ -1,0 +1,50 @@
+"""The order in which a sweep visits contacts and rows.
+
+A contact is visited as a whole, normal first. An iteration is one pass over all of them, or two for the symmetric order.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Index = NDArray[np.uint32]
+ORDERS = ("forward", "backward", "symmetric", "random")
+
+
+class Sweeper(Protocol):
+    def sweep(self, count: int, contacts: Index, rows: Index, rows_first: bool) -> None:
+        """`count` passes over the contacts and the rows, in the order given."""
+        ...
+
+
+class Order:
+    """Drives a sweeper; `random` draws a new permutation for each iteration from a seeded generator."""
+
+    def __init__(self, name: str, contacts: int, first_row: int, n: int, seed: int) -> None:
+        self.name = name
+        self.contacts: Index = np.arange(contacts, dtype=np.uint32)
+        self.rows: Index = np.arange(first_row, n, dtype=np.uint32)
+        if name == "backward":
+            self.contacts, self.rows = self._reversed()
+        self.generator = np.random.default_rng(seed)
+
+    def iterate(self, sweeper: Sweeper, count: int) -> None:
+        if self.name == "forward":
+            sweeper.sweep(count, self.contacts, self.rows, False)
+        elif self.name == "backward":
+            sweeper.sweep(count, self.contacts, self.rows, True)
+        elif self.name == "symmetric":
+            contacts, rows = self._reversed()
+            for _ in range(count):
+                sweeper.sweep(1, self.contacts, self.rows, False)
+                sweeper.sweep(1, contacts, rows, True)
+        else:
+            for _ in range(count):
+                contacts = self.generator.permutation(self.contacts)
+                sweeper.sweep(1, contacts, self.generator.permutation(self.rows), False)
+
+    def _reversed(self) -> tuple[Index, Index]:
+        return self.contacts[::-1].copy(), self.rows[::-1].copy()
