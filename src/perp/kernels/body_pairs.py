@@ -1,8 +1,8 @@
 """Sweeps and products with A = J M^-1 J^T + C where each row of J touches at most two rigid bodies.
 
 Layout, all flat: row i acts on bodies `bodies[2i]` and `bodies[2i + 1]` with the twelve numbers `jacobian[12i:12i+12]`,
-six a body. A row that touches one body points at a last, immovable one, whose inverse mass is zero. Eight numbers a body
-make its inverse mass, one cache line: 1/m, then xx, yy, zz, xy, xz, yz of the inverse inertia, then a filler.
+six a body. A row that touches one body points at a last, immovable one, whose inverse mass is zero. Eight numbers a
+body make its inverse mass, one cache line: 1/m, then xx, yy, zz, xy, xz, yz of the inverse inertia, then a filler.
 The velocity v = M^-1 J^T x is kept up to date, so that A is never formed (AMGS eq. 16; NOTES section 6).
 """
 

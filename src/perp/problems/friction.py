@@ -25,11 +25,11 @@ class ContactProblem(Problem):
         0 <= x_n  ⊥  y_n >= 0.
 
     `model="box"` bounds each tangent by itself, |x_t| <= friction_c x_n, with y_t opposing (PGS-SM eq. 7).
-    `model="cone"` bounds the pair by a disc, |(x_p, x_q)| <= friction_c x_n, and the friction opposes the slip: the exact
-    Coulomb law with maximum dissipation. (In two dimensions the two are the same.)
+    `model="cone"` bounds the pair by a disc, |(x_p, x_q)| <= friction_c x_n, and the friction opposes the slip: the
+    exact Coulomb law with maximum dissipation. (In two dimensions the two are the same.)
 
-    `friction` is one coefficient for all or one a contact. Rows after the contacts are ordinary rows with bounds `lower`
-    and `upper`; by default they are equations (y = 0, x free), as joints are.
+    `friction` is one coefficient for all or one a contact. Rows after the contacts are ordinary rows with bounds
+    `lower` and `upper`; by default they are equations (y = 0, x free), as joints are.
     """
 
     friction: Vector

@@ -4,9 +4,9 @@ The number that decides is `residual`, the largest entry of the natural map
 
     r_i = x_i - clip(x_i - s_i y_i, lower_i, upper_i),       zero exactly at a solution, whatever s_i > 0.
 
-s_i is 1, so that r is the natural map of the caller's own numbers, except where the diagonal entry of a row of an LCP or
-a boxed problem is extreme, outside [2^-32, 2^32]: then s_i is the power of two that brings it near 1. (Multiplying a row
-of A and b by 1e300 does not change what solves the problem; it should not change when a solver stops either.)
+s_i is 1, so that r is the natural map of the caller's own numbers, except where the diagonal entry of a row of an LCP
+or a boxed problem is extreme, outside [2^-32, 2^32]: then s_i is the power of two that brings it near 1. (Multiplying a
+row of A and b by 1e300 does not change what solves the problem; it should not change when a solver stops either.)
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from perp.errors import OperatorFault
 from perp.problems.inputs import Vector, as_vector
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
@@ -96,8 +97,11 @@ def _judge(problem: Problem, work: Problem, method: Method, outcome: Outcome, no
     """Recompute slack and residual of the returned x from the problem's own data."""
     watch = Watch(work)
     with np.errstate(all="ignore"):
-        residual, *_ = watch.look(outcome.x)
-        y = watch.y if work is problem else watch.y / problem.row_scales
+        try:
+            residual, *_ = watch.look(outcome.x)
+            y = watch.y if work is problem else watch.y / problem.row_scales
+        except OperatorFault:  # the status tells it already; there is no slack to speak of
+            residual, y = np.nan, np.full(problem.n, np.nan)
     message = outcome.status.value + (f": {outcome.message}" if outcome.message else "")
     return Result(
         problem=problem,

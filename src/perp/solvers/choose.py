@@ -1,6 +1,6 @@
 """`method="auto"`: a small rule for now.
 
-* A gives rows and is symmetric, and there is no friction: `psor`, which over-relaxes and still must converge (NOTES 5.3).
+* A gives rows and is symmetric, and there is no friction: `psor`, which must converge if A is PSD (NOTES 5.3).
 * A gives rows: `pgs`; over-relaxation is proven for symmetric A and fixed bounds only.
 * A gives a product and its diagonal: `jacobi`.
 * Otherwise no method of this version fits, and the refusal says why.

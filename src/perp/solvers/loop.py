@@ -151,7 +151,7 @@ class _Run:
         if state is not None:
             if state.ended is not None:
                 return state.ended
-            if change <= stop.stagnation * largest or from_mark == 0.0:
+            if not state.moving and (change <= stop.stagnation * largest or from_mark == 0.0):
                 return self._name_standstill(state, largest)
             if stop.relative is not None and abs(merit - self.merit) < stop.relative * self.merit:
                 return Status.RELATIVE, ""

@@ -30,8 +30,8 @@ ROWS_AT_ONCE = 4096
 class FactoredOperator(Operator):
     """`FactoredOperator(J, mass, compliance=None)`.
 
-    `J` is a SciPy sparse array (or a dense one), one row a constraint; `mass` a `BodyMasses`, a vector (diagonal M) or a
-    sparse SPD matrix; `compliance` [(m/s)/(N s)] the diagonal of C, zero or more, a number or one a row.
+    `J` is a SciPy sparse array (or a dense one), one row a constraint; `mass` a `BodyMasses`, a vector (diagonal M)
+    or a sparse SPD matrix; `compliance` [(m/s)/(N s)] the diagonal of C, zero or more, a number or one a row.
     """
 
     abilities = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
@@ -78,9 +78,9 @@ class FactoredOperator(Operator):
 
     @property
     def scaled_rows(self) -> sparse.csr_array:
-        """W = J M^-1 in compressed rows, for operators that are not body pairs; made once."""
+        """W = J M^-1 in compressed rows; made once."""
         if self._scaled is None:
-            self._scaled = self.mass.scale_rows(self._sparse_rows())
+            self._scaled = self.mass.scale_rows(self.J)
         return self._scaled
 
     def slack(self, x: Vector, b: Vector, out: Vector) -> Vector:
@@ -135,8 +135,7 @@ class FactoredOperator(Operator):
 
     def to_sparse(self) -> sparse.csr_array:
         J = self.J
-        scaled = self.scaled_rows if self.pairs is None else self.mass.scale_rows(J)
-        return sparse.csr_array(scaled @ J.T + sparse.diags_array(self.compliance))
+        return sparse.csr_array(self.mass.scale_rows(J) @ J.T + sparse.diags_array(self.compliance))
 
     def asymmetry(self) -> float:
         return 0.0
@@ -147,7 +146,7 @@ class FactoredOperator(Operator):
 
 
 class BodyPairs:
-    """J with at most two bodies a row: `bodies` (2 a row), `jacobian` (12 a row), `inverse_mass` (8 a body), all flat."""
+    """J with at most two bodies a row: `bodies` (2 a row), `jacobian` (12 a row), `inverse_mass` (8 a body)."""
 
     def __init__(self, bodies: NDArray[np.uint32], jacobian: Vector, mass: BodyMasses) -> None:
         self.bodies = freeze(bodies)

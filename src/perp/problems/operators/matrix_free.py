@@ -37,11 +37,14 @@ class MatrixFreeOperator(Operator):
 
     def slack(self, x: Vector, b: Vector, out: Vector) -> Vector:
         try:
-            result = np.asarray(self.product.matvec(x.copy()), dtype=np.float64)
+            result = np.asarray(self.product.matvec(x.copy()))
         except (ValueError, TypeError) as error:
             raise OperatorFault(f"the caller's matrix-vector product failed: {error}") from error
-        if result.shape != (self.n,):
-            raise OperatorFault(f"the caller's matrix-vector product has shape {result.shape}, not ({self.n},)")
+        if result.shape != (self.n,) or result.dtype.kind not in "iuf":
+            raise OperatorFault(
+                f"the caller's matrix-vector product has shape {result.shape} and dtype {result.dtype}; "
+                f"({self.n},) and real numbers are needed"
+            )
         if np.isfinite(x).all() and not np.isfinite(result).all():
             raise OperatorFault("the caller's matrix-vector product returned numbers that are not finite")
         return np.add(result, b, out=out)

@@ -12,8 +12,8 @@ from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
 from perp.solvers.splitting.diagonal import diagonal_objection
-from perp.solvers.splitting.orders import ORDERS, Order, Sweeper
-from perp.solvers.splitting.sweeps import make_sweeper
+from perp.solvers.splitting.orders import ORDERS, Order
+from perp.solvers.splitting.sweeps import Sweeper, make_sweeper
 
 
 @dataclass
@@ -57,7 +57,7 @@ class _Relaxation(Method):
 
     def step(self, problem: Problem, state: State, count: int) -> None:
         assert isinstance(state, SweepState)
-        state.order.iterate(state.sweeper, count)
+        state.order.iterate(state.sweeper.sweep, count)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The order in which a sweep visits contacts and rows.
 
-A contact is visited as a whole, normal first. An iteration is one pass over all of them, or two for the symmetric order.
+A contact is visited as a whole, normal first. An iteration is one pass over all, or two for the symmetric order.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ Index = NDArray[np.uint32]
 ORDERS = ("forward", "backward", "symmetric", "random")
 
 
-class Sweeper(Protocol):
-    def sweep(self, count: int, contacts: Index, rows: Index, rows_first: bool) -> None:
+class Sweep(Protocol):
+    def __call__(self, count: int, contacts: Index, rows: Index, rows_first: bool, /) -> None:
         """`count` passes over the contacts and the rows, in the order given."""
         ...
 
 
 class Order:
-    """Drives a sweeper; `random` draws a new permutation for each iteration from a seeded generator."""
+    """Drives sweeps; `random` draws a new permutation for each iteration from a seeded generator."""
 
     def __init__(self, name: str, contacts: int, first_row: int, n: int, seed: int) -> None:
         self.name = name
@@ -31,20 +31,20 @@ class Order:
             self.contacts, self.rows = self._reversed()
         self.generator = np.random.default_rng(seed)
 
-    def iterate(self, sweeper: Sweeper, count: int) -> None:
+    def iterate(self, sweep: Sweep, count: int) -> None:
         if self.name == "forward":
-            sweeper.sweep(count, self.contacts, self.rows, False)
+            sweep(count, self.contacts, self.rows, False)
         elif self.name == "backward":
-            sweeper.sweep(count, self.contacts, self.rows, True)
+            sweep(count, self.contacts, self.rows, True)
         elif self.name == "symmetric":
             contacts, rows = self._reversed()
             for _ in range(count):
-                sweeper.sweep(1, self.contacts, self.rows, False)
-                sweeper.sweep(1, contacts, rows, True)
+                sweep(1, self.contacts, self.rows, False)
+                sweep(1, contacts, rows, True)
         else:
             for _ in range(count):
                 contacts = self.generator.permutation(self.contacts)
-                sweeper.sweep(1, contacts, self.generator.permutation(self.rows), False)
+                sweep(1, contacts, self.generator.permutation(self.rows), False)
 
     def _reversed(self) -> tuple[Index, Index]:
         return self.contacts[::-1].copy(), self.rows[::-1].copy()

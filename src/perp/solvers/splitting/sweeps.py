@@ -1,31 +1,59 @@
-"""Sweeps over whatever form A has: each class binds one storage to its compiled kernels."""
+"""Sweeps over whatever form A has: one function a storage binds its arrays to its compiled kernels."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
-from perp.problems.operators import DenseOperator, FactoredOperator
-from perp.problems.operators.sparse import SparseOperator, unsigned_parts
+from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator
+from perp.problems.operators.factored import BodyPairs
+from perp.problems.operators.sparse import unsigned_parts
 from perp.problems.problem import Problem
 from perp.problems.residuals import has_discs
-from perp.solvers.splitting.orders import Index, Sweeper
+from perp.solvers.splitting.orders import Index
+
+
+@dataclass(frozen=True)
+class Sweeper:
+    """Kernels of one storage and the arrays that they read; x, the last but for a velocity, is changed in place."""
+
+    kernels: ModuleType
+    arrays: tuple[Any, ...]
+    contact: tuple[Any, ...] | None
+    """For contact problems: the shape of a contact and the coefficients of friction."""
+
+    def sweep(self, count: int, contacts: Index, rows: Index, rows_first: bool) -> None:
+        """`count` passes over the contacts and the other rows, in the order given."""
+        if self.contact is None:
+            self.kernels.sweep_rows(count, np.uint64(0), rows, *self.arrays)
+        else:
+            self.kernels.sweep_contacts(count, contacts, rows, rows_first, *self.contact, *self.arrays)
 
 
 def make_sweeper(problem: Problem, relaxation: float, x: Vector) -> Sweeper:
-    """The sweeper for the form of A. Its sweeps change x in place."""
-    if isinstance(problem.A, DenseOperator):
-        return DenseSweeper(problem, relaxation, x)
-    if isinstance(problem.A, FactoredOperator):
-        if problem.A.pairs is None:
-            return FactoredSweeper(problem, relaxation, x)
-        if isinstance(problem, ContactProblem) and not _has_rigid_contacts(problem, problem.A):
-            return FactoredSweeper(problem, relaxation, x)
-        return BodyPairSweeper(problem, relaxation, x)
-    return SparseSweeper(problem, relaxation, x)
+    """The sweeper for the form of A: row i moves by -relaxation y_i / A_ii and is clipped (NOTES eq. 59)."""
+    contact = None
+    if isinstance(problem, ContactProblem):
+        contact = (np.uint64(problem.dimension), has_discs(problem), problem.friction)
+    lower, upper = (problem.lower, problem.upper) if isinstance(problem, ContactProblem) else problem.bounds(x)
+    vectors = (steps(problem, relaxation), problem.b, lower, upper, x)
+    A = problem.A
+    if isinstance(A, DenseOperator):
+        from perp.kernels import dense
+
+        return Sweeper(dense, (A.flat, *vectors), contact)
+    if isinstance(A, FactoredOperator):
+        if A.pairs is not None and _fits_body_pairs(problem, A.pairs):
+            return _sweep_body_pairs(problem, A, A.pairs, vectors)
+        return _sweep_factored(A, vectors, contact)
+    return _sweep_compressed_rows(
+        A if isinstance(A, SparseOperator) else SparseOperator(A.to_sparse()), vectors, contact
+    )
 
 
 def steps(problem: Problem, relaxation: float) -> Vector:
@@ -41,107 +69,40 @@ def steps(problem: Problem, relaxation: float) -> Vector:
     return relaxation / stiffness
 
 
-class _Bound:
-    """What every sweeper holds: the problem's vectors, and for contacts their friction and shape."""
+def _sweep_compressed_rows(A: SparseOperator, vectors: tuple[Vector, ...], contact: tuple[Any, ...] | None) -> Sweeper:
+    from perp.kernels import csr
 
-    def __init__(self, problem: Problem, relaxation: float, x: Vector) -> None:
-        self.step = steps(problem, relaxation)
-        self.b, self.x = problem.b, x
-        self.contact: tuple[Any, ...] | None = None
-        if isinstance(problem, ContactProblem):
-            self.contact = (np.uint64(problem.dimension), has_discs(problem), problem.friction)
-            self.lower, self.upper = problem.lower, problem.upper
-        else:
-            self.lower, self.upper = problem.bounds(x)
+    return Sweeper(csr, (A.pointers, A.indices, A.values, *vectors), contact)
 
 
-class DenseSweeper(_Bound):
-    def __init__(self, problem: Problem, relaxation: float, x: Vector) -> None:
-        super().__init__(problem, relaxation, x)
-        from perp.kernels import dense
-
-        assert isinstance(problem.A, DenseOperator)
-        self.kernels = dense
-        self.arrays = (problem.A.flat, self.step, self.b, self.lower, self.upper, x)
-
-    def sweep(self, count: int, contacts: Index, rows: Index, rows_first: bool) -> None:
-        if self.contact is None:
-            self.kernels.sweep_rows(count, np.uint64(0), rows, *self.arrays)
-        else:
-            self.kernels.sweep_contacts(count, contacts, rows, rows_first, *self.contact, *self.arrays)
-
-
-class SparseSweeper(_Bound):
-    """Compressed rows; a stencil is swept through its compressed rows, too."""
-
-    def __init__(self, problem: Problem, relaxation: float, x: Vector) -> None:
-        super().__init__(problem, relaxation, x)
-        from perp.kernels import csr
-
-        self.kernels = csr
-        A = problem.A if isinstance(problem.A, SparseOperator) else SparseOperator(problem.A.to_sparse())
-        self.arrays = (A.pointers, A.indices, A.values, self.step, self.b, self.lower, self.upper, x)
-
-    def sweep(self, count: int, contacts: Index, rows: Index, rows_first: bool) -> None:
-        if self.contact is None:
-            self.kernels.sweep_rows(count, np.uint64(0), rows, *self.arrays)
-        else:
-            self.kernels.sweep_contacts(count, contacts, rows, rows_first, *self.contact, *self.arrays)
-
-
-class FactoredSweeper(_Bound):
+def _sweep_factored(A: FactoredOperator, vectors: tuple[Vector, ...], contact: tuple[Any, ...] | None) -> Sweeper:
     """J and W = J M^-1 in compressed rows, with the velocity v = W^T x kept up to date."""
+    from perp.kernels import factored
 
-    def __init__(self, problem: Problem, relaxation: float, x: Vector) -> None:
-        super().__init__(problem, relaxation, x)
-        from perp.kernels import factored
-
-        assert isinstance(problem.A, FactoredOperator)
-        self.kernels = factored
-        J, W = unsigned_parts(problem.A.J), unsigned_parts(problem.A.scaled_rows)
-        velocity = np.zeros(problem.A.mass.dofs)
-        factored.velocity(*W, x, velocity)
-        self.arrays = (*J, *W, problem.A.compliance, self.step, self.b, self.lower, self.upper, x, velocity)
-
-    def sweep(self, count: int, contacts: Index, rows: Index, rows_first: bool) -> None:
-        if self.contact is None:
-            self.kernels.sweep_rows(count, np.uint64(0), rows, *self.arrays)
-        else:
-            self.kernels.sweep_contacts(count, contacts, rows, rows_first, *self.contact, *self.arrays)
+    J, W = unsigned_parts(A.J), unsigned_parts(A.scaled_rows)
+    velocity = np.empty(A.mass.dofs)
+    factored.velocity(*W, vectors[-1], velocity)
+    return Sweeper(factored, (*J, *W, A.compliance, *vectors, velocity), contact)
 
 
-class BodyPairSweeper(_Bound):
+def _sweep_body_pairs(problem: Problem, A: FactoredOperator, pairs: BodyPairs, vectors: tuple[Vector, ...]) -> Sweeper:
     """Two rigid bodies a row. Contacts apply M^-1 on the fly; other rows read a scaled copy of their part of J."""
+    from perp.kernels import body_pairs
 
-    def __init__(self, problem: Problem, relaxation: float, x: Vector) -> None:
-        super().__init__(problem, relaxation, x)
-        from perp.kernels import body_pairs
-
-        assert isinstance(problem.A, FactoredOperator)
-        assert problem.A.pairs is not None
-        self.kernels = body_pairs
-        pairs, compliance = problem.A.pairs, problem.A.compliance
-        velocity = np.empty(6 * (pairs.body_count + 1))
-        body_pairs.velocity(pairs.bodies, pairs.jacobian, pairs.inverse_mass, x, velocity)
-        tail = (compliance, self.step, self.b, self.lower, self.upper, x, velocity)
-        if isinstance(problem, ContactProblem):
-            scaled, _ = pairs.scaled(first=problem.contact_rows)
-            blocks = problem.A.diagonal_blocks(3, problem.contacts)
-            coupling = np.stack([blocks[:, 0, 1], blocks[:, 0, 2], blocks[:, 1, 2]], axis=1).reshape(-1)
-            masses = (pairs.inverse_mass, coupling, scaled)
-            self.contact = (has_discs(problem), problem.friction)
-            self.arrays: tuple[Any, ...] = (pairs.bodies, pairs.jacobian, *masses, *tail)
-        else:
-            self.arrays = (pairs.bodies, pairs.jacobian, pairs.scaled()[0], *tail)
-
-    def sweep(self, count: int, contacts: Index, rows: Index, rows_first: bool) -> None:
-        if self.contact is None:
-            self.kernels.sweep_rows(count, np.uint64(0), rows, *self.arrays)
-        else:
-            self.kernels.sweep_contacts(count, contacts, rows, rows_first, *self.contact, *self.arrays)
+    velocity = np.empty(6 * (pairs.body_count + 1))
+    body_pairs.velocity(pairs.bodies, pairs.jacobian, pairs.inverse_mass, vectors[-1], velocity)
+    tail = (A.compliance, *vectors, velocity)
+    if not isinstance(problem, ContactProblem):
+        return Sweeper(body_pairs, (pairs.bodies, pairs.jacobian, pairs.scaled()[0], *tail), None)
+    scaled, _ = pairs.scaled(first=problem.contact_rows)
+    blocks = A.diagonal_blocks(3, problem.contacts)
+    coupling = np.stack([blocks[:, 0, 1], blocks[:, 0, 2], blocks[:, 1, 2]], axis=1).reshape(-1)
+    arrays = (pairs.bodies, pairs.jacobian, pairs.inverse_mass, coupling, scaled, *tail)
+    return Sweeper(body_pairs, arrays, (has_discs(problem), problem.friction))
 
 
-def _has_rigid_contacts(problem: ContactProblem, A: FactoredOperator) -> bool:
-    """Whether each contact has three rows on one pair of bodies, as the contact kernel assumes."""
-    assert A.pairs is not None
-    return problem.dimension == 3 and A.pairs.has_common_bodies(3, problem.contacts)
+def _fits_body_pairs(problem: Problem, pairs: BodyPairs) -> bool:
+    """The contact kernel assumes three rows a contact, all on one pair of bodies; plain rows are always welcome."""
+    if not isinstance(problem, ContactProblem):
+        return True
+    return problem.dimension == 3 and pairs.has_common_bodies(3, problem.contacts)

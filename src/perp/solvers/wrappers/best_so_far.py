@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -25,8 +24,8 @@ class BestState(State):
 class BestSoFar(Method):
     """Runs `method` unchanged, looks at each of its iterates, and offers the loop the best one so far.
 
-    The plain loop also returns the best iterate of a failed solve, but only of those it checked; this looks at every one,
-    at the price of a product with A an iteration. The residual in the history never rises.
+    The plain loop also returns the best iterate of a failed solve, but only of those it checked; this looks at every
+    one, at the price of a product with A an iteration. The residual in the history never rises.
     """
 
     method: Method
@@ -60,10 +59,13 @@ class BestSoFar(Method):
         return self.method.objection(problem)
 
     def start(self, problem: Problem, x: Vector) -> BestState:
-        return BestState(x.copy(), self.method.start(problem, x), Watch(problem), inf)
+        watch = Watch(problem)
+        residual, *_ = watch.look(x)
+        return BestState(x.copy(), self.method.start(problem, x), watch, residual)
 
     def step(self, problem: Problem, state: State, count: int) -> None:
         assert isinstance(state, BestState)
+        before = state.inner.x.copy()
         for _ in range(count):
             self.method.step(problem, state.inner, 1)
             residual, *_, probe = state.watch.look(state.inner.x)
@@ -71,6 +73,7 @@ class BestSoFar(Method):
                 state.residual = residual
                 np.copyto(state.x, state.inner.x)
         state.ended = state.inner.ended
+        state.moving = not np.array_equal(before, state.inner.x)
 
 
 def best_so_far(method: Method) -> BestSoFar:

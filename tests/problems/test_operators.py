@@ -1,0 +1,141 @@
+"""Every form of A answers the same questions with the same numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse.linalg import aslinearoperator
+
+import perp
+from perp.errors import InvalidProblem, MissingAbility
+
+
+def random_operator(form: str, seed: int) -> tuple[perp.Operator, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    if form == "stencil":
+        operator = perp.StencilOperator((3, 2, 4), rng.uniform(5, 7, (3, 2, 4)), [-1.0, -0.5, -2.0])
+        return operator, operator.to_dense()
+    factored = strategies.factored_operator(rng, contacts=3, others=2)
+    return strategies.in_form(factored, form), factored.to_dense()
+
+
+ALL_FORMS = [*strategies.FORMS, "stencil"]
+
+
+@pytest.mark.parametrize("form", ALL_FORMS)
+@given(seed=st.integers(0, 1000))
+def test_product_diagonal_rows_blocks_and_parts_agree_with_the_dense_matrix(form, seed):
+    operator, dense = random_operator(form, seed)
+    rng = np.random.default_rng(seed)
+    x, b = rng.standard_normal(operator.n), rng.standard_normal(operator.n)
+    near = {"rtol": 1e-9, "atol": 1e-9}
+    np.testing.assert_allclose(operator.to_dense(), dense, **near)
+    np.testing.assert_allclose(operator @ x, dense @ x, **near)
+    np.testing.assert_allclose(operator.slack(x, b, np.empty(operator.n)), dense @ x + b, **near)
+    np.testing.assert_allclose(operator.diagonal(), dense.diagonal(), **near)
+    for i in (0, operator.n - 1):
+        row = np.zeros(operator.n)
+        columns, values = operator.row(i)
+        row[columns] = values
+        np.testing.assert_allclose(row, dense[i], **near)
+    part = operator.submatrix([0, 3], [1, 2, 4])
+    np.testing.assert_allclose(
+        part.toarray() if sparse.issparse(part) else part, dense[np.ix_([0, 3], [1, 2, 4])], **near
+    )
+    blocks = operator.diagonal_blocks(3, 2)
+    np.testing.assert_allclose(blocks, [dense[:3, :3], dense[3:6, 3:6]], **near)
+    assert operator.asymmetry() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_sparse_jacobian_of_rigid_bodies_is_stored_as_body_pairs():
+    rng = np.random.default_rng(0)
+    pairs = strategies.factored_operator(rng, contacts=4)
+    again = perp.FactoredOperator(pairs.J, pairs.mass, pairs.compliance)
+    assert again.pairs is not None
+    np.testing.assert_allclose(again.to_dense(), pairs.to_dense(), atol=1e-12)
+
+
+def test_a_row_on_three_bodies_is_stored_in_compressed_rows():
+    masses = perp.BodyMasses([1.0, 2.0, 4.0], [np.eye(3)] * 3)
+    operator = perp.FactoredOperator(np.ones((2, 18)), masses)
+    assert operator.pairs is None
+    np.testing.assert_allclose(operator.to_dense(), np.full((2, 2), 3 * (1 + 0.5 + 0.25) + 9.0))
+
+
+def test_a_body_of_infinite_mass_does_not_move():
+    masses = perp.BodyMasses([2.0, np.inf], [np.eye(3), np.zeros((3, 3))])
+    operator = perp.FactoredOperator(np.ones((1, 12)), masses)
+    np.testing.assert_allclose(operator.to_dense(), [[3 / 2 + 3]])
+    np.testing.assert_allclose(operator.velocity(np.array([1.0]))[6:], 0.0)
+    with pytest.raises(InvalidProblem, match="infinite"):
+        masses.to_sparse()
+
+
+def test_masses_may_be_a_diagonal_or_any_sparse_spd_matrix():
+    rng = np.random.default_rng(1)
+    J = rng.standard_normal((4, 6))
+    M = strategies.spd_matrix(rng, 6)
+    general = perp.FactoredOperator(J, sparse.csr_array(M), 0.5)
+    np.testing.assert_allclose(general.to_dense(), J @ np.linalg.inv(M) @ J.T + 0.5 * np.eye(4), atol=1e-9)
+    m = rng.uniform(1, 2, 6)
+    np.testing.assert_allclose(perp.FactoredOperator(J, m).to_dense(), (J / m) @ J.T, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda: perp.FactoredOperator(np.ones((2, 5)), np.ones(6)), "5 columns.*6 velocities"),
+        (lambda: perp.FactoredOperator(np.ones((2, 6)), np.ones(6), -1.0), r"compliance\[0\]"),
+        (lambda: perp.FactoredOperator(np.ones((2, 6)), -np.ones(6)), r"mass\[0\]"),
+        (lambda: perp.SparseMass(np.array([[1.0, 2.0], [0.0, 1.0]])), "not symmetric"),
+        (lambda: perp.SparseMass(np.array([[1.0, 2.0], [2.0, 1.0]])), "not positive definite"),
+        (lambda: perp.SparseMass(np.array([[0.0, 1.0], [1.0, 0.0]])), "not positive definite"),
+        (lambda: perp.SparseMass(np.zeros((2, 2))), "not positive definite"),
+        (lambda: perp.StencilOperator((3, 3), np.ones(4)), "diagonal has shape"),
+        (lambda: perp.StencilOperator((3, 3), 4.0, [1.0, 2.0, 3.0]), "couplings"),
+        (lambda: perp.StencilOperator((), 4.0), "shape"),
+        (lambda: perp.MatrixFreeOperator(np.ones((2, 3))), "square"),
+        (
+            lambda: perp.FactoredOperator.from_body_pairs(
+                [[0, 5]], np.ones((1, 2, 6)), perp.BodyMasses([1.0], [np.eye(3)])
+            ),
+            r"-1\.\.0",
+        ),
+        (
+            lambda: perp.FactoredOperator.from_body_pairs(
+                [[0, -1]], np.ones((1, 12)), perp.BodyMasses([1.0], [np.eye(3)])
+            ),
+            "jacobian has shape",
+        ),
+    ],
+)
+def test_operators_that_make_no_sense_are_refused(build, words):
+    with pytest.raises(ValueError, match=words):
+        build()
+
+
+def test_a_matrix_free_operator_says_what_it_cannot_do():
+    operator = perp.MatrixFreeOperator(aslinearoperator(np.eye(3)))
+    for ask in (operator.diagonal, operator.to_sparse, lambda: operator.row(0), lambda: operator.submatrix([0], [0])):
+        with pytest.raises(MissingAbility, match=r"it can: \['apply'\]"):
+            ask()
+
+
+def test_scaling_rows_is_exact_for_powers_of_two():
+    rng = np.random.default_rng(0)
+    A = strategies.spd_matrix(rng, 5)
+    factors = 2.0 ** rng.integers(-900, 900, 5)
+    for operator in (perp.DenseOperator(A), perp.SparseOperator(sparse.csr_array(A))):
+        scaled = operator.scale_rows(factors)
+        assert scaled is not None
+        np.testing.assert_array_equal(scaled.to_dense() / factors[:, None], A)
+
+
+def test_asymmetry_is_measured_against_the_largest_entry():
+    A = np.array([[1.0, 3.0], [2.0, 4.0]]) * 1e200
+    for form in (A, sparse.csr_array(A)):
+        assert perp.LCP(form, np.zeros(2)).A.asymmetry() == pytest.approx(0.25)

@@ -1,0 +1,77 @@
+"""Hypothesis strategies for problems: small, with positive diagonal, in every form that A can take."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy import sparse
+
+import perp
+
+SEEDS = st.integers(0, 2**31)
+FORMS = ("dense", "sparse", "factored", "body pairs")
+
+
+def spd_matrix(rng: np.random.Generator, n: int) -> np.ndarray:
+    G = rng.standard_normal((n, n))
+    return G @ G.T / max(n, 1) + 0.1 * np.eye(n)
+
+
+@st.composite
+def lcps(draw: st.DrawFn, max_n: int = 12) -> perp.LCP:
+    rng = np.random.default_rng(draw(SEEDS))
+    n = draw(st.integers(1, max_n))
+    A = spd_matrix(rng, n)
+    return perp.LCP(sparse.csr_array(A) if draw(st.booleans()) else A, rng.standard_normal(n))
+
+
+@st.composite
+def box_lcps(draw: st.DrawFn, max_n: int = 12) -> perp.BoxLCP:
+    """Rows with every mixture of finite, infinite and equal bounds."""
+    rng = np.random.default_rng(draw(SEEDS))
+    n = draw(st.integers(1, max_n))
+    A = spd_matrix(rng, n)
+    lower = rng.choice([-np.inf, -1.0, 0.0, 0.5], n)
+    width = rng.choice([0.0, 1.0, 10.0, np.inf], n)
+    upper = np.where(np.isinf(lower), rng.choice([0.0, 1.0, np.inf], n), np.maximum(lower, -1.0) + width)
+    return perp.BoxLCP(sparse.csr_array(A) if draw(st.booleans()) else A, rng.standard_normal(n), lower, upper)
+
+
+@st.composite
+def contact_problems(draw: st.DrawFn, forms: tuple[str, ...] = FORMS) -> perp.ContactProblem:
+    """Contacts between random pairs of bodies or a body and the world, perhaps with further rows, in any form of A."""
+    rng = np.random.default_rng(draw(SEEDS))
+    contacts, others = draw(st.integers(1, 4)), draw(st.sampled_from([0, 2]))
+    model = draw(st.sampled_from(["box", "cone"]))
+    operator = factored_operator(rng, contacts, others)
+    return perp.ContactProblem(
+        in_form(operator, draw(st.sampled_from(forms))),
+        rng.standard_normal(3 * contacts + others),
+        rng.uniform(0.0, 1.0, contacts),
+        model,
+        lower=rng.choice([-np.inf, -0.5], others),
+        upper=rng.choice([np.inf, 0.5], others),
+    )
+
+
+def factored_operator(rng: np.random.Generator, contacts: int, others: int = 0) -> perp.FactoredOperator:
+    bodies = 3
+    pairs = np.array([rng.choice(bodies, 2, replace=False) for _ in range(contacts)]).reshape(-1, 2)
+    pairs[rng.random(contacts) < 0.3, 1] = -1
+    pairs = np.concatenate([np.repeat(pairs, 3, axis=0), np.array([[0, 1]] * others, dtype=int).reshape(-1, 2)])
+    inertia = np.array([spd_matrix(rng, 3) for _ in range(bodies)])
+    masses = perp.BodyMasses(rng.uniform(0.5, 5.0, bodies), inertia)
+    jacobian = rng.standard_normal((len(pairs), 2, 6))
+    return perp.FactoredOperator.from_body_pairs(pairs, jacobian, masses, compliance=rng.uniform(0.0, 0.1, len(pairs)))
+
+
+def in_form(operator: perp.FactoredOperator, form: str) -> perp.Operator:
+    """The same matrix A held in another way."""
+    if form == "dense":
+        return perp.DenseOperator(operator.to_dense())
+    if form == "sparse":
+        return perp.SparseOperator(operator.to_sparse())
+    if form == "factored":
+        return perp.FactoredOperator(operator.J, operator.mass.to_sparse(), operator.compliance)
+    assert form == "body pairs"
+    return operator

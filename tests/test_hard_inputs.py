@@ -1,0 +1,426 @@
+"""The table of bad and difficult inputs: one line a row that concerns code that exists. Numbers are those of the table."""
+
+from __future__ import annotations
+
+import threading
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+
+import perp
+from perp import BoxLCP, ContactProblem, Status
+from perp.errors import MethodRefused
+
+EYE = np.eye(8)
+SPLITTING = ["jacobi", "pgs", "psor", "symmetric_psor"]
+
+
+def matrix_with(value, i=3, j=7):
+    A = EYE.copy()
+    A[i, j] = value
+    return A
+
+
+def vector_with(value, n=8, i=2):
+    b = np.ones(n)
+    b[i] = value
+    return b
+
+
+def broken_csr(attribute, position, value):
+    matrix = sparse.csr_array(EYE)
+    getattr(matrix, attribute)[position] = value
+    return matrix
+
+
+# row, what is built, the exception, words of its message
+RAISES = [
+    (1, lambda: perp.LCP(matrix_with(np.nan), np.ones(8)), ValueError, r"A\[3,7\] is nan"),
+    (1, lambda: perp.LCP(sparse.csr_array(matrix_with(np.nan)), np.ones(8)), ValueError, r"A\[3,7\] is nan"),
+    (2, lambda: perp.LCP(EYE, vector_with(np.nan)), ValueError, r"b\[2\] is nan"),
+    (3, lambda: perp.LCP(EYE, vector_with(-np.inf)), ValueError, r"b\[2\] is -inf"),
+    (4, lambda: perp.LCP(matrix_with(np.inf), np.ones(8)), ValueError, r"A\[3,7\] is inf"),
+    (4, lambda: perp.LCP(sparse.coo_array(matrix_with(np.inf)), np.ones(8)), ValueError, r"A\[3,7\] is inf"),
+    (5, lambda: BoxLCP(EYE, np.ones(8), vector_with(np.nan), 9.0), ValueError, r"lower\[2\] is nan"),
+    (5, lambda: BoxLCP(EYE, np.ones(8), 0.0, vector_with(np.nan)), ValueError, r"upper\[2\] is nan"),
+    (6, lambda: BoxLCP(EYE, np.ones(8), vector_with(np.inf), np.inf), ValueError, r"lower\[2\] is inf"),
+    (6, lambda: BoxLCP(EYE, np.ones(8), -np.inf, vector_with(-np.inf)), ValueError, r"upper\[2\] is -inf"),
+    (7, lambda: BoxLCP(EYE, np.ones(8), 1.0, vector_with(0.5)), ValueError, r"lower\[2\] = 1.0 .* upper\[2\] = 0.5"),
+    (20, lambda: perp.LCP(2.0, np.ones(1)), TypeError, "two-dimensional"),
+    (20, lambda: perp.LCP(np.array(2.0), np.ones(1)), TypeError, "two-dimensional"),
+    (20, lambda: perp.LCP([[1.0]], 1.0), TypeError, "b is a scalar"),
+    (21, lambda: perp.LCP(np.ones((2, 3)), np.ones(2)), ValueError, "square"),
+    (21, lambda: perp.LCP(sparse.csr_array(np.ones((2, 3))), np.ones(2)), ValueError, "square"),
+    (22, lambda: perp.LCP(EYE, np.ones(7)), ValueError, "length 7.*8 rows"),
+    (23, lambda: perp.LCP(EYE, np.ones((8, 1))), ValueError, "ravel"),
+    (23, lambda: perp.LCP(EYE, np.ones((1, 8))), ValueError, "ravel"),
+    (27, lambda: perp.LCP(EYE.astype(np.float16), np.ones(8)), TypeError, "float16.*astype"),
+    (27, lambda: perp.LCP(EYE.astype(np.longdouble), np.ones(8)), TypeError, "astype"),
+    (27, lambda: perp.LCP(EYE.astype(complex), np.ones(8)), TypeError, "complex"),
+    (27, lambda: perp.LCP(EYE.astype(bool), np.ones(8)), TypeError, "bool"),
+    (27, lambda: perp.LCP(EYE.astype(object), np.ones(8)), TypeError, "object"),
+    (27, lambda: perp.LCP(EYE, ["1"] * 8), TypeError, "dtype"),
+    (27, lambda: perp.LCP(sparse.csr_array(EYE.astype(complex)), np.ones(8)), TypeError, "complex"),
+    (29, lambda: perp.LCP(EYE.view(np.matrix), np.ones(8)), TypeError, "matrix"),
+    (29, lambda: perp.LCP(EYE, np.ma.masked_array(np.ones(8))), TypeError, "masked"),
+    (34, lambda: perp.LCP(broken_csr("indices", 3, 99), np.ones(8)), ValueError, r"A.indices\[3\] is 99"),
+    (34, lambda: perp.LCP(broken_csr("indices", 3, -1), np.ones(8)), ValueError, r"A.indices\[3\] is -1"),
+    (34, lambda: perp.LCP(broken_csr("indptr", 3, 7), np.ones(8)), ValueError, "indptr"),
+    (34, lambda: perp.LCP(broken_csr("indptr", 8, 99), np.ones(8)), ValueError, "indptr"),
+    (62, lambda: ContactProblem(np.eye(3), np.ones(3), [-0.5]), ValueError, r"friction\[0\] is -0.5"),
+    (62, lambda: ContactProblem(np.eye(3), np.ones(3), [np.nan]), ValueError, r"friction\[0\] is nan"),
+    (65, lambda: perp.BodyMasses([1.0, 0.0], [np.eye(3)] * 2), ValueError, r"mass\[1\] is 0.0"),
+    (65, lambda: perp.BodyMasses([1.0, -2.0], [np.eye(3)] * 2), ValueError, r"mass\[1\] is -2.0"),
+    (65, lambda: perp.BodyMasses([1.0], [np.diag([1.0, 1.0, -1.0])]), ValueError, r"inertia\[0\] is not positive"),
+    (65, lambda: perp.BodyMasses([1.0], [np.triu(np.ones((3, 3)))]), ValueError, r"inertia\[0\] is not symmetric"),
+    (65, lambda: perp.SparseMass(sparse.diags_array([1.0, -1.0])), ValueError, "not positive definite"),
+]
+
+
+@pytest.mark.parametrize(("row", "build", "error", "words"), RAISES)
+def test_invalid_input_raises_before_any_work_and_names_the_place(row, build, error, words):
+    with pytest.raises(error, match=words):
+        build()
+
+
+def simple(n=8):
+    return perp.LCP(4 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1), np.where(np.arange(n) % 2, 1.0, -1.0))
+
+
+SOLVE_RAISES = [
+    (24, {"x0": np.ones(3)}, ValueError, "x0 has length 3"),
+    (24, {"x0": vector_with(np.nan)}, ValueError, r"x0\[2\] is nan"),
+    (56, {"method": "psor", "relaxation": 2.0}, ValueError, "between 0 and 2"),
+    (56, {"method": "psor", "relaxation": 0.0}, ValueError, "between 0 and 2"),
+    (56, {"method": "symmetric_psor", "relaxation": -1}, ValueError, "between 0 and 2"),
+    (56, {"method": "psor", "relaxation": np.nan}, ValueError, "between 0 and 2"),
+    (70, {"tol": -1.0}, ValueError, "tol"),
+    (70, {"tol": np.nan}, ValueError, "tol"),
+    (70, {"tol": np.inf}, ValueError, "tol"),
+    (71, {"method": "psro"}, ValueError, "did you mean 'psor'"),
+    (71, {"method": "psor", "relaxatoin": 1.0}, TypeError, "did you mean 'relaxation'"),
+    (71, {"method": "pgs", "order": "forwards"}, ValueError, "did you mean 'forward'"),
+    (71, {"method": "auto", "relaxation": 1.0}, TypeError, "named method"),
+]
+
+
+@pytest.mark.parametrize(("row", "arguments", "error", "words"), SOLVE_RAISES)
+def test_invalid_arguments_of_solve_raise(row, arguments, error, words):
+    with pytest.raises(error, match=words):
+        perp.solve(simple(), **arguments)
+
+
+@pytest.mark.parametrize("method", SPLITTING)
+def test_row_8_equal_bounds_fix_a_variable_and_leave_its_slack_free(method):
+    problem = BoxLCP([[2.0, 1.0], [1.0, 2.0]], [-5.0, 1.0], [0.5, -np.inf], [0.5, np.inf])
+    result = perp.solve(problem, method)
+    assert result.success
+    np.testing.assert_allclose(result.x, [0.5, -0.75], atol=1e-8)
+    assert result.y[0] == pytest.approx(-4.75)
+
+
+@pytest.mark.parametrize("method", SPLITTING)
+def test_row_9_infinite_bounds_make_a_linear_system(method):
+    problem = BoxLCP([[2.0, 1.0], [1.0, 3.0]], [1.0, -2.0], -np.inf, np.inf)
+    np.testing.assert_allclose(perp.solve(problem, method).x, np.linalg.solve([[2, 1], [1, 3]], [-1, 2]), atol=1e-7)
+
+
+@pytest.mark.parametrize("method", SPLITTING)
+@pytest.mark.parametrize(("a", "b"), [(a, b) for a in (-1.0, 0.0) for b in (-1.0, 0.0, 1.0)])
+def test_rows_10_to_15_a_diagonal_that_is_not_positive_is_refused_by_class(method, a, b):
+    with pytest.raises(MethodRefused, match=r"rows 0"):
+        perp.solve(perp.LCP([[a]], [b]), method)
+
+
+@pytest.mark.parametrize("method", SPLITTING)
+@pytest.mark.parametrize(("b", "x"), [(-3.0, 1.5), (0.0, 0.0), (3.0, 0.0)])
+def test_rows_16_to_18_one_row_with_a_positive_diagonal(method, b, x):
+    result = perp.solve(perp.LCP([[2.0]], [b]), method)
+    assert result.success
+    assert result.x[0] == pytest.approx(x, abs=1e-8)
+
+
+@pytest.mark.parametrize("method", SPLITTING)
+def test_row_19_the_empty_problem_is_solved(method):
+    for A in (np.empty((0, 0)), sparse.csr_array((0, 0))):
+        result = perp.solve(perp.LCP(A, []), method)
+        assert result.status is Status.CONVERGED
+        assert result.x.shape == result.y.shape == (0,)
+        assert result.iterations == 0
+
+
+def test_row_24_a_start_outside_the_box_is_projected_and_noted():
+    result = perp.solve(simple(), "pgs", x0=-np.ones(8))
+    assert result.success
+    assert "projected" in result.notes[0]
+    assert perp.solve(simple(), "pgs", x0=np.ones(8)).notes == ()
+
+
+REFERENCE = simple()
+
+
+@pytest.mark.parametrize(
+    ("row", "convert"),
+    [
+        (28, np.asfortranarray),
+        (
+            28,
+            lambda a: np.repeat(np.repeat(a, 2, axis=0), 2, axis=-1)[::2, ::2] if a.ndim == 2 else np.repeat(a, 2)[::2],
+        ),
+        (28, lambda a: a[::-1][::-1]),
+        (30, lambda a: a.astype(">f8")),
+        (25, lambda a: a.astype(np.int32)),
+        (26, lambda a: a.astype(np.float32)),
+    ],
+)
+def test_the_layout_and_type_of_arrays_do_not_change_a_bit(row, convert):
+    A, b = convert(REFERENCE.A.to_dense()), convert(np.array(REFERENCE.b))
+    b.flags.writeable = False
+    result = perp.solve(perp.LCP(A, b), "psor")
+    assert result.x.dtype == np.float64
+    np.testing.assert_array_equal(result.x, perp.solve(REFERENCE, "psor").x)
+
+
+def duplicated(A):
+    coo = sparse.coo_array(A)
+    return sparse.csr_array((np.tile(coo.data / 2, 2), (np.tile(coo.row, 2), np.tile(coo.col, 2))), shape=A.shape)
+
+
+def with_stored_zeros(A):
+    rows, columns = np.indices(A.shape)
+    return sparse.csr_array(sparse.coo_array((A.ravel(), (rows.ravel(), columns.ravel())), shape=A.shape))
+
+
+def unsorted(A):
+    matrix = sparse.csr_array(A)
+    for i in range(A.shape[0]):
+        part = slice(matrix.indptr[i], matrix.indptr[i + 1])
+        matrix.indices[part] = matrix.indices[part][::-1].copy()
+        matrix.data[part] = matrix.data[part][::-1].copy()
+    matrix.has_sorted_indices = False
+    return matrix
+
+
+def with_long_indices(A):
+    matrix = sparse.csr_array(A)
+    matrix.indptr = matrix.indptr.astype(np.int64)
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("row", "convert"),
+    [(31, duplicated), (32, with_stored_zeros), (33, unsorted), (35, with_long_indices)]
+    + [(36, getattr(sparse, f"{name}_array")) for name in ("coo", "csc", "bsr", "dia", "lil", "dok")]
+    + [(36, sparse.csr_matrix)],
+)
+def test_every_sparse_format_gives_the_iterates_of_plain_csr_and_is_left_alone(row, convert):
+    given = convert(REFERENCE.A.to_dense())
+    before = given.copy()
+    plain = perp.solve(perp.LCP(sparse.csr_array(REFERENCE.A.to_dense()), REFERENCE.b), "pgs")
+    result = perp.solve(perp.LCP(given, REFERENCE.b), "pgs")
+    np.testing.assert_array_equal(result.x, plain.x)
+    assert given.nnz == before.nnz
+    assert (given != before).nnz == 0
+
+
+def test_row_37_a_bare_product_is_refused_with_what_is_missing():
+    bare = LinearOperator((3, 3), matvec=lambda x: 2 * x, dtype=np.float64)
+    with pytest.raises(MethodRefused, match=r"pgs.*'diagonal'.*'rows'"):
+        perp.solve(perp.LCP(bare, np.ones(3)), "pgs")
+    known = perp.MatrixFreeOperator(bare, diagonal=np.full(3, 2.0))
+    with pytest.raises(MethodRefused, match=r"would work: jacobi"):
+        perp.solve(perp.LCP(known, -np.ones(3)), "pgs")
+    np.testing.assert_allclose(perp.solve(perp.LCP(known, -np.ones(3))).x, 0.5, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "product",
+    [lambda x: np.ones(5), lambda x: np.full(3, np.nan), lambda x: np.full(3, 1j)],
+    ids=["shape", "nan", "complex"],
+)
+def test_row_38_a_faulty_product_is_a_breakdown_at_first_use(product):
+    operator = perp.MatrixFreeOperator(LinearOperator((3, 3), matvec=product, dtype=np.float64), np.ones(3))
+    result = perp.solve(perp.LCP(operator, np.ones(3)), "jacobi")
+    assert result.status is Status.BREAKDOWN
+    assert not result.success
+    assert result.iterations == 0
+
+
+@pytest.mark.parametrize("method", SPLITTING)
+@pytest.mark.parametrize(("entry", "word"), [(0.0, "zero"), (-1.0, "negative")])
+def test_rows_39_and_40_name_the_bad_entries_of_the_diagonal(method, entry, word):
+    A = np.eye(5)
+    A[3, 3] = entry
+    with pytest.raises(MethodRefused, match=f"rows 3.*{word}"):
+        perp.solve(perp.LCP(A, np.ones(5)), method)
+
+
+@pytest.mark.parametrize("method", SPLITTING)
+def test_row_41_redundant_contacts_have_a_unique_slack(method):
+    result = perp.solve(perp.LCP(np.ones((4, 4)), -np.ones(4)), method)
+    assert result.success
+    np.testing.assert_allclose(result.y, 0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", SPLITTING)
+def test_row_51_an_ill_conditioned_matrix_ends_honestly(method):
+    hilbert = 1.0 / (np.arange(12)[:, None] + np.arange(12) + 1.0)
+    result = perp.solve(perp.LCP(hilbert, -np.ones(12)), method)
+    assert result.status in (Status.CONVERGED, Status.ITERATION_LIMIT)
+    assert result.residual == perp.verify(result.problem, result.x).residual
+    assert result.success == (result.residual <= 1e-8)
+
+
+@pytest.mark.parametrize("method", SPLITTING)
+@pytest.mark.parametrize("factor", [1e-300, 1e300])
+def test_row_53_scaling_the_data_by_an_extreme_factor_changes_nothing(method, factor):
+    plain = perp.solve(simple(), method)
+    scaled = perp.solve(perp.LCP(simple().A.to_dense() * factor, simple().b * factor), method)
+    assert scaled.success
+    np.testing.assert_allclose(scaled.x, plain.x, atol=1e-8)
+    np.testing.assert_allclose(scaled.y / factor, plain.y, atol=8e-8)  # the diagonal is 4, and both stop at 1e-8
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_row_53_scaling_rows_by_extreme_factors_changes_nothing(form):
+    factors = np.where(np.arange(8) % 2, 1e-12, 1e12)
+    plain = simple()
+    scaled = perp.LCP(form(plain.A.to_dense() * factors[:, None]), plain.b * factors)
+    np.testing.assert_allclose(perp.solve(scaled, "pgs").x, perp.solve(plain, "pgs").x, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", SPLITTING)
+def test_row_54_denormal_numbers_do_not_hang(method):
+    tiny = perp.solve(perp.LCP(np.eye(4), np.full(4, -1e-320)), method, tol=0.0)
+    assert np.isfinite(tiny.x).all()
+    odd = perp.solve(perp.LCP(np.eye(4) * 1e-310, np.full(4, -1e-310)), method)
+    assert np.isfinite(odd.x).all()
+
+
+@pytest.mark.parametrize("method", ["pgs", "psor", "symmetric_psor"])
+def test_row_55_a_diverging_sweep_is_a_breakdown_at_its_iteration_with_a_finite_x(method):
+    problem = BoxLCP([[1.0, 20.0], [30.0, 1.0]], [-1.0, -1.1], -np.inf, np.inf)
+    result = perp.solve(problem, method, max_iterations=100_000)
+    assert result.status is Status.BREAKDOWN
+    assert np.isfinite(result.x).all()
+    assert str(result.iterations) in result.message
+    one_less = perp.solve(problem, method, max_iterations=result.iterations - 1, check_every=1)
+    assert one_less.status is Status.ITERATION_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("friction", "ends"), [(0.0, {Status.CONVERGED}), (1e6, {Status.CONVERGED, Status.ITERATION_LIMIT})]
+)
+def test_row_62_friction_from_none_to_huge(friction, ends):
+    rng = np.random.default_rng(0)
+    G = rng.standard_normal((6, 6))
+    for model in ("box", "cone"):
+        result = perp.solve(ContactProblem(G @ G.T + np.eye(6), rng.standard_normal(6), friction, model), "pgs")
+        assert result.status in ends
+        assert np.isfinite(result.x).all()
+
+
+def test_row_63_a_duplicated_contact_is_solved_and_the_motion_is_the_same():
+    rng = np.random.default_rng(1)
+    masses = perp.BodyMasses([1.0, np.inf], [np.eye(3)] * 2)
+    jacobian = rng.standard_normal((3, 2, 6))
+    single = perp.FactoredOperator.from_body_pairs([[0, 1]] * 3, jacobian, masses)
+    double = perp.FactoredOperator.from_body_pairs([[0, 1]] * 6, np.concatenate([jacobian] * 2), masses)
+    b = np.array([-1.0, 0.2, 0.1])
+    one = perp.solve(ContactProblem(single, b, 0.5), "pgs")
+    two = perp.solve(ContactProblem(double, np.tile(b, 2), 0.5), "pgs")
+    assert one.success
+    assert two.success
+    np.testing.assert_allclose(double.velocity(two.x), single.velocity(one.x), atol=1e-6)
+
+
+@pytest.mark.parametrize("limit", [0.0, 1e-9])
+def test_row_68_a_time_limit_of_nothing_returns_the_start_with_its_residual(limit):
+    result = perp.solve(simple(), "pgs", max_seconds=limit)
+    assert result.status is Status.TIME_LIMIT
+    assert result.residual == perp.verify(simple(), np.zeros(8)).residual
+
+
+def test_row_69_no_iterations_evaluate_the_start():
+    result = perp.solve(simple(), "pgs", max_iterations=0)
+    assert result.status is Status.ITERATION_LIMIT
+    assert result.iterations == 0
+    np.testing.assert_array_equal(result.x, 0.0)
+    assert len(result.history) == 1
+
+
+@pytest.mark.parametrize("method", SPLITTING)
+def test_row_70_tolerance_zero_runs_until_nothing_changes(method):
+    rng = np.random.default_rng(3)
+    G = rng.standard_normal((9, 9))
+    result = perp.solve(perp.LCP(G @ G.T + np.eye(9), rng.standard_normal(9)), method, tol=0.0, max_iterations=100_000)
+    assert result.status in (Status.STAGNATED, Status.CONVERGED)
+    assert result.residual < 1e-14
+
+
+def test_row_76_threads_may_share_a_method_and_a_problem():
+    method, found = perp.PSOR(), []
+    threads = [threading.Thread(target=lambda: found.append(perp.solve(simple(), method).x)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for x in found:
+        np.testing.assert_array_equal(x, found[0])
+    assert len(found) == 4
+
+
+def test_row_77_a_forked_child_can_solve():
+    perp.solve(simple(), "pgs")
+    with get_context("spawn").Pool(1) as pool:
+        np.testing.assert_array_equal(pool.apply(_solve_simple), perp.solve(simple(), "pgs").x)
+
+
+def _solve_simple():
+    return perp.solve(simple(), "pgs").x
+
+
+@pytest.mark.parametrize("method", SPLITTING)
+def test_row_78_a_warm_start_at_the_solution_needs_no_iteration(method):
+    x = perp.solve(simple(), method, tol=1e-10).x
+    assert perp.solve(simple(), method, x0=x).iterations == 0
+
+
+def test_row_79_a_dense_matrix_that_does_not_fit_is_refused_before_it_is_copied():
+    huge = np.broadcast_to(np.float64(1.0), (10**6, 10**6))
+    with pytest.raises(MemoryError, match="sparse"):
+        perp.LCP(huge, np.ones(10**6))
+
+
+def test_row_80_more_entries_than_32_bits_can_count_are_fine():
+    n = 70_000
+    result = perp.solve(perp.LCP(sparse.eye_array(n, format="csr") * 2.0, -np.ones(n)), "pgs")
+    np.testing.assert_allclose(result.x, 0.5, atol=1e-8)
+
+
+def test_the_p_matrix_on_which_gauss_seidel_cycles_is_told_as_cycling():
+    problem = perp.LCP([[1.0, 2.0, 0.0], [0.0, 1.0, 2.0], [2.0, 0.0, 1.0]], -np.ones(3))
+    assert perp.solve(problem, "pgs").status is Status.CYCLING
+
+
+@pytest.mark.parametrize("method", SPLITTING)
+def test_the_callers_arrays_are_never_modified(method):
+    A, b = REFERENCE.A.to_dense(), np.array(REFERENCE.b)
+    x0 = np.full(8, -1.0)
+    copies = A.copy(), b.copy(), x0.copy()
+    result = perp.solve(perp.LCP(A, b), method, x0=x0)
+    result.x[:] = 7.0
+    for array, copy in zip((A, b, x0), copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_a_problem_keeps_its_data_when_the_caller_changes_his():
+    A, b = REFERENCE.A.to_dense(), np.array(REFERENCE.b)
+    problem = perp.LCP(A, b)
+    A[:] = b[:] = 0.0
+    np.testing.assert_array_equal(problem.A.to_dense(), REFERENCE.A.to_dense())
+    with pytest.raises(ValueError, match="read-only"):
+        problem.b[0] = 1.0
