@@ -42,4 +42,4 @@ def suggest(word: str, known: Iterable[str]) -> str:
     names = sorted(known)
     close = difflib.get_close_matches(word, names, n=3, cutoff=0.5)
     hint = f"; did you mean {' or '.join(repr(name) for name in close)}?" if close else ""
-    return f"{hint} (known: {', '.join(names)})"
+    return f"{hint} (known: {', '.join(names)})" if names else hint

@@ -104,7 +104,7 @@ def test_best_so_far_finds_an_iterate_between_two_checks():
 def test_best_so_far_refuses_what_the_wrapped_method_refuses():
     with pytest.raises(MethodRefused, match="best_so_far"):
         perp.solve(perp.LCP([[0.0]], [1.0]), perp.best_so_far(perp.PGS()))
-    with pytest.raises(TypeError, match="perp.PGS"):
+    with pytest.raises(TypeError, match=r"perp\.PGS"):
         perp.best_so_far("pgs")
 
 

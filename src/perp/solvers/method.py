@@ -19,7 +19,7 @@ class State:
     ended: tuple[Status, str] | None = field(default=None, kw_only=True)
     """Set by a step that cannot go on, with the reason; the loop then judges x and stops."""
     moving: bool = field(default=False, kw_only=True)
-    """Set by a step after which x may stand still although the iteration goes on: no reason then to call it stagnant."""
+    """Set by a step after which x may stand still although the iteration goes on: it has not stagnated then."""
 
 
 @dataclass(frozen=True)

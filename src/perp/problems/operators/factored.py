@@ -125,7 +125,8 @@ class FactoredOperator(Operator):
         return blocks
 
     def row(self, i: int) -> tuple[NDArray[Any], Vector]:
-        values = self.J @ self.mass.solve(self.J[[i]].toarray()[0])
+        J = self.J
+        values = J @ self.mass.solve(J[[i]].toarray()[0])
         values[i] += self.compliance[i]
         columns = np.flatnonzero(values)
         return columns, values[columns]

@@ -1,8 +1,8 @@
 """The mass matrix M of a factored operator, and its inverse applied.
 
 Three forms: rigid bodies (a mass and a 3 x 3 inertia each), a diagonal, or any sparse symmetric positive definite
-matrix (joint-space inertia, finite elements). All offer `dofs`, `solve(f) = M^-1 f` for a vector or a matrix of columns, and
-`scale_rows(J) = J M^-1`.
+matrix (joint-space inertia, finite elements). All offer `dofs`, `solve(f) = M^-1 f` for a vector or a matrix of
+columns, and `scale_rows(J) = J M^-1`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,72 @@
+"""Problems with known answers.
+
+    example = make("dense_pd", n=200, seed=1, active=0.3)
+    example.problem, example.x
+
+`kinds()` lists the generators; each is also a function of its own (`dense_pd(200, 1, active=0.3)`). The same arguments
+always give the same numbers. `planted_lcp`, `planted_box` and `planted_contacts` plant a solution in any A.
+"""
+
+from perp.gallery.box_stack import box_stack, boxed_stack
+from perp.gallery.catalogue import Kind, Option, kinds, make
+from perp.gallery.classic import (
+    all_signs,
+    block_pivot_cycle,
+    degenerate,
+    fathi,
+    hilbert,
+    infeasible,
+    lemke_ray,
+    murty,
+    newton_min_cycle,
+    pgs_divergent,
+    redundant_contacts,
+    several_solutions,
+    sign_table,
+    skew,
+    unsolvable,
+)
+from perp.gallery.contact_like import contact_like
+from perp.gallery.dense import boxed_pd, dense_p, dense_pd, dense_psd, infeasible_psd
+from perp.gallery.example import Example, Expected
+from perp.gallery.grid import closed_fluid, fluid_like, poisson_2d, poisson_3d
+from perp.gallery.planted import planted_box, planted_contacts, planted_lcp
+
+__all__ = [
+    "make",
+    "kinds",
+    "Example",
+    "Expected",
+    "Kind",
+    "Option",
+    "planted_lcp",
+    "planted_box",
+    "planted_contacts",
+    "dense_pd",
+    "dense_psd",
+    "dense_p",
+    "boxed_pd",
+    "infeasible_psd",
+    "fluid_like",
+    "poisson_2d",
+    "poisson_3d",
+    "closed_fluid",
+    "contact_like",
+    "box_stack",
+    "boxed_stack",
+    "sign_table",
+    "all_signs",
+    "murty",
+    "fathi",
+    "degenerate",
+    "block_pivot_cycle",
+    "newton_min_cycle",
+    "pgs_divergent",
+    "infeasible",
+    "unsolvable",
+    "lemke_ray",
+    "skew",
+    "redundant_contacts",
+    "several_solutions",
+    "hilbert",
+]

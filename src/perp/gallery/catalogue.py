@@ -1,0 +1,178 @@
+"""The one list of generators: `@catalogued` beside a generator puts it here; `make` and the command line read it.
+
+A generator's signature is its documentation. The default n and the options come from its parameters, what they mean and
+where they may lie from `Annotated[type, About(...)]`, the description from the first line of its docstring.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, Literal, ParamSpec, get_args, get_origin, get_type_hints
+
+from perp.errors import suggest
+from perp.gallery.example import Example
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True)
+class About:
+    """What a parameter means, and the range of a number."""
+
+    text: str
+    at_least: float = -math.inf
+    at_most: float = math.inf
+
+
+@dataclass(frozen=True)
+class Option:
+    """One parameter of a generator: `type` is float, int or str; `choices` is empty where any value of it will do."""
+
+    name: str
+    type: type
+    default: Any
+    doc: str
+    choices: tuple[Any, ...] = ()
+    optional: bool = False
+    at_least: float = -math.inf
+    at_most: float = math.inf
+
+    def check(self, value: Any) -> None:
+        """Raise TypeError for a value of the wrong type, ValueError for one out of range."""
+        if value is None and self.optional:
+            return
+        if self.choices:
+            if value not in self.choices:
+                raise ValueError(f"{self.name} is {value!r}{suggest(str(value), map(str, self.choices))}")
+            return
+        number = Integral if self.type is int else Real
+        if isinstance(value, bool) or not isinstance(value, number):
+            raise TypeError(f"{self.name} is {value!r}; {'an integer' if self.type is int else 'a number'} is needed")
+        if not self.at_least <= float(value) <= self.at_most:
+            raise ValueError(f"{self.name} is {value}; it must lie in {self.at_least:g}..{self.at_most:g}")
+
+    def parse(self, text: str) -> Any:
+        """The value that a command line means by `text`."""
+        if self.optional and text.lower() == "none":
+            return None
+        if self.choices:
+            return next((choice for choice in self.choices if str(choice) == text), text)
+        try:
+            return self.type(text)
+        except ValueError:
+            raise ValueError(f"{self.name} is {text!r}; {self.type.__name__} is needed") from None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A generator in the catalogue. `size` says what becomes of n; None where n cannot be chosen."""
+
+    name: str
+    group: str
+    description: str
+    n: int
+    size: Option | None
+    options: Mapping[str, Option]
+    seeded: bool
+    build: Callable[..., Example]
+
+
+_CATALOGUE: dict[str, Kind] = {}
+_SEED = Option("seed", int, 0, "seed of the random numbers", at_least=0)
+
+
+def catalogued(n: int | None = None) -> Callable[[Callable[P, Example]], Callable[P, Example]]:
+    """Register a generator under its own name; `n` is the number of rows where the generator has no such parameter.
+
+    The registered function checks its arguments and signs the example with name, seed and options.
+    """
+
+    def register(build: Callable[P, Example]) -> Callable[P, Example]:
+        signature = inspect.signature(build)
+        hints = get_type_hints(build, include_extras=True)
+        options = {p.name: _option(p, hints[p.name]) for p in signature.parameters.values() if p.name != "seed"}
+        size = options.pop("n", None)
+        checks = [
+            *options.values(),
+            *([size] if size else []),
+            *([_SEED] if "seed" in signature.parameters else []),
+        ]
+        name = build.__name__
+
+        @functools.wraps(build)
+        def sign(*args: P.args, **kwargs: P.kwargs) -> Example:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            for option in checks:
+                option.check(bound.arguments[option.name])
+            example = build(*bound.args, **bound.kwargs)
+            chosen = {key: bound.arguments[key] for key in options}
+            return replace(example, name=name, seed=bound.arguments.get("seed", 0), options=chosen)
+
+        description = inspect.getdoc(build) or ""
+        rows = n if size is None else size.default
+        assert rows is not None, f"{name} needs a parameter n or a number of rows"
+        _CATALOGUE[name] = Kind(
+            name=name,
+            group=build.__module__.rpartition(".")[2],
+            description=description.partition("\n")[0].rstrip("."),
+            n=rows,
+            size=size,
+            options=options,
+            seeded="seed" in signature.parameters,
+            build=sign,
+        )
+        return sign
+
+    return register
+
+
+def kinds() -> dict[str, Kind]:
+    """Every kind of problem that `make` can make, by name."""
+    return dict(_CATALOGUE)
+
+
+def make(kind: str, *, n: int | None = None, seed: int = 0, **options: Any) -> Example:
+    """Make an example by the name of its generator; the same arguments give the same numbers.
+
+    `n` is the number of rows wanted (None: the default of the kind); kinds that live on a grid or on contacts round it,
+    as their `size` says. Kinds without random numbers ignore `seed`.
+    """
+    if kind not in _CATALOGUE:
+        raise ValueError(f"kind {kind!r} is unknown{suggest(str(kind), _CATALOGUE)}")
+    entry = _CATALOGUE[kind]
+    for name in options:
+        if name not in entry.options:
+            known = suggest(name, entry.options) if entry.options else "; it has none"
+            raise TypeError(f"{kind} has no option {name!r}{known}")
+    _SEED.check(seed)
+    if entry.size is None and n not in (None, entry.n):
+        raise ValueError(f"n is {n}; {kind} always has n = {entry.n}")
+    if entry.size is not None and n is not None:
+        options["n"] = n
+    if entry.seeded:
+        options["seed"] = seed
+    return entry.build(**options)
+
+
+def _option(parameter: inspect.Parameter, hint: Any) -> Option:
+    """Read `Annotated[type, About(...)]`, where type is float, int, Literal[...] or one of these `| None`."""
+    about = next(item for item in hint.__metadata__ if isinstance(item, About))
+    parts = [hint.__origin__] if get_origin(hint.__origin__) is Literal else get_args(hint.__origin__)
+    plain = [part for part in parts or [hint.__origin__] if part is not type(None)]
+    choices = get_args(plain[0]) if get_origin(plain[0]) is Literal else ()
+    return Option(
+        name=parameter.name,
+        type=type(choices[0]) if choices else plain[0],
+        default=parameter.default,
+        doc=about.text,
+        choices=choices,
+        optional=len(parts) > len(plain),
+        at_least=about.at_least,
+        at_most=about.at_most,
+    )
