@@ -43,7 +43,7 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 
 bench: $(STAMP)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(BENCH)
 
 clean-kernels:
 	find src -name "*.nbi" -o -name "*.nbc" | xargs rm -f

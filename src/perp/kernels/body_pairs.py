@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels.compile import kernel
+from perp.kernels.compile import inlined, kernel
 from perp.kernels.projection import clip, disc_factor
 
 U2 = np.uint64(2)
@@ -22,7 +22,7 @@ U36 = np.uint64(36)
 U = tuple(np.uint64(k) for k in range(12))
 
 
-@kernel
+@inlined
 def row_dot(jacobian, j, v, a, b):
     """J_i · v for the row that starts at j, on the bodies whose velocities start at a and b."""
     linear_a = jacobian[j] * v[a] + jacobian[j + U[1]] * v[a + U[1]] + jacobian[j + U[2]] * v[a + U[2]]
@@ -32,7 +32,7 @@ def row_dot(jacobian, j, v, a, b):
     return (linear_a + linear_b) + (spin_a + spin_b)
 
 
-@kernel
+@inlined
 def row_add(rows, j, v, a, b, amount):
     """v += rows_i^T amount."""
     v[a] += rows[j] * amount
@@ -118,7 +118,7 @@ def sweep_rows(count, first, order, bodies, jacobian, scaled, compliance, step, 
             row_add(scaled, U12 * (i - first), v, body_a, body_b, new - old)
 
 
-@kernel
+@inlined
 def push(jacobian, j, inverse_mass, m, v, k, dn, dp, dq):
     """v_body += M_body^-1 (J_n^T dn + J_p^T dp + J_q^T dq), for one side of a contact whose three rows start at j."""
     p_row, q_row = j + U12, j + U12 + U12

@@ -4,8 +4,11 @@
 * `error_model="numpy"`: a division by zero gives inf, as in C, instead of a test and an exception.
 * Indices are unsigned (uint32 in memory, uint64 in arithmetic): Numba then drops its test for negative indices.
 * A dot product keeps several independent partial sums, which hides the latency of the additions.
-* Numba's disk cache watches the file of a kernel only. What kernels share stands in projection.py: whoever changes that
-  file runs `make clean-kernels`.
+
+`kernel` is for what Python calls, and is cached on disk. `inlined` is for what kernels call: it is not cached, because
+a function that Numba takes from its cache is object code, which nobody can inline any more (seen here: half the speed).
+The cache watches the file of a kernel only: after a change in projection.py, which several files share, run
+`make clean-kernels`.
 """
 
 from __future__ import annotations
@@ -14,4 +17,7 @@ from typing import Any
 
 from numba import njit
 
-kernel: Any = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+_SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+
+kernel: Any = njit(cache=True, **_SETTINGS)
+inlined: Any = njit(forceinline=True, **_SETTINGS)

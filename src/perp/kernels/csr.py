@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels.compile import kernel
+from perp.kernels.compile import inlined, kernel
 from perp.kernels.projection import clip, disc_factor
 
-ONE = np.uint64(1)
-FOUR = np.uint64(4)
+ONE, TWO, THREE, FOUR = (np.uint64(k) for k in range(1, 5))
 
 
-@kernel
+@inlined
 def dot(indices, values, start, stop, x):
     """Row · x with four partial sums."""
     s0 = s1 = s2 = s3 = 0.0
-    whole = stop - (stop - start) % FOUR
-    for k in range(start, whole, FOUR):
+    k = start
+    while k + FOUR <= stop:
         s0 += values[k] * x[indices[k]]
-        s1 += values[k + np.uint64(1)] * x[indices[k + np.uint64(1)]]
-        s2 += values[k + np.uint64(2)] * x[indices[k + np.uint64(2)]]
-        s3 += values[k + np.uint64(3)] * x[indices[k + np.uint64(3)]]
-    for k in range(whole, stop):
+        s1 += values[k + ONE] * x[indices[k + ONE]]
+        s2 += values[k + TWO] * x[indices[k + TWO]]
+        s3 += values[k + THREE] * x[indices[k + THREE]]
+        k += FOUR
+    while k < stop:
         s0 += values[k] * x[indices[k]]
+        k += ONE
     return (s0 + s1) + (s2 + s3)
 
 
-@kernel
+@inlined
 def row_slack(pointers, indices, values, b, x, i):
     """(A x + b)_i."""
     return dot(indices, values, np.uint64(pointers[i]), np.uint64(pointers[i + ONE]), x) + b[i]

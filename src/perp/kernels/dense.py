@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels.compile import kernel
+from perp.kernels.compile import inlined, kernel
 from perp.kernels.projection import clip, disc_factor
 
 ONE = np.uint64(1)
 EIGHT = np.uint64(8)
 
 
-@kernel
+@inlined
 def dot(matrix, start, x, n):
     """matrix[start:start+n] · x with eight partial sums, so that the compiler can fill a vector register."""
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels.compile import kernel
+from perp.kernels.compile import inlined, kernel
 from perp.kernels.projection import clip, disc_factor
 
 ONE = np.uint64(1)
 
 
-@kernel
+@inlined
 def row_slack(pointers, indices, values, compliance, b, x, v, i):
     """(J v + C x + b)_i."""
     total = compliance[i] * x[i] + b[i]
@@ -22,7 +22,7 @@ def row_slack(pointers, indices, values, compliance, b, x, v, i):
     return total
 
 
-@kernel
+@inlined
 def row_add(pointers, indices, values, v, i, amount):
     """v += W_i^T amount."""
     for k in range(np.uint64(pointers[i]), np.uint64(pointers[i + ONE])):
@@ -44,7 +44,7 @@ def slack(pointers, indices, values, compliance, b, x, v, out):
         out[i] = row_slack(pointers, indices, values, compliance, b, x, v, i)
 
 
-@kernel
+@inlined
 def move(j_pointers, j_indices, j_values, w_pointers, w_indices, w_values, compliance, step, b, low, high, x, v, i):
     """One row: x_i <- clip(x_i - step_i y_i, low, high), and v follows."""
     old = x[i]

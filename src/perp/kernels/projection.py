@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from perp.kernels.compile import kernel
+from perp.kernels.compile import inlined
 
 
-@kernel
+@inlined
 def clip(value, low, high):
     """The nearest number of [low, high]; NaN stays NaN, so that the loop sees it."""
     if value < low:
@@ -17,7 +17,7 @@ def clip(value, low, high):
     return value
 
 
-@kernel
+@inlined
 def disc_factor(p, q, radius):
     """What (p, q) is multiplied by to land on the disc of that radius around 0 (hypot: no overflow)."""
     length = math.hypot(p, q)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from perp.kernels.compile import kernel
+from perp.kernels.compile import inlined, kernel
 from perp.kernels.projection import clip, disc_factor
 
 RESIDUAL = 0  #             max |natural map| with each row's slack scaled: what a solver stops by
@@ -31,7 +31,7 @@ COUNT = 14
 ONE = np.uint64(1)
 
 
-@kernel
+@inlined
 def fischer(a, b):
     """sqrt(a^2 + b^2) - a - b (NOTES eq. 17), without cancellation or overflow, and with its limits at infinity."""
     if a == np.inf:
@@ -45,14 +45,14 @@ def fischer(a, b):
     return length - total
 
 
-@kernel
+@inlined
 def add_natural(natural, scaled, totals):
     totals[RESIDUAL] = max(totals[RESIDUAL], abs(scaled))
     totals[NATURAL_MAX] = max(totals[NATURAL_MAX], abs(natural))
     totals[NATURAL_SQUARES] += natural * natural
 
 
-@kernel
+@inlined
 def add_energy(impulse, diagonal, totals):
     """1/2 A_ii r^2 in joules, r an impulse."""
     energy = 0.5 * diagonal * impulse * impulse
@@ -60,7 +60,7 @@ def add_energy(impulse, diagonal, totals):
     totals[ENERGY_SUM] += energy
 
 
-@kernel
+@inlined
 def add_row(x, y, low, high, scale, diagonal, totals):
     """One row with bounds low <= x <= high."""
     add_natural(x - clip(x - y, low, high), x - clip(x - scale * y, low, high), totals)
@@ -80,7 +80,7 @@ def add_row(x, y, low, high, scale, diagonal, totals):
     totals[ACTIVE] += low < x < high
 
 
-@kernel
+@inlined
 def add_disc(x_p, x_q, y_p, y_q, radius, stiffness, totals):
     """The two tangents of a contact with the disc |x_t| <= radius: natural map x_t - P(x_t - y_t)."""
     trial_p, trial_q = x_p - y_p, x_q - y_q
@@ -102,7 +102,7 @@ def add_disc(x_p, x_q, y_p, y_q, radius, stiffness, totals):
         add_energy(x_q - factor * trial_q, stiffness, totals)
 
 
-@kernel
+@inlined
 def de_saxce(friction, x_n, x_p, x_q, y_n, y_p, y_q):
     """max |x - P_K(x - u)|, u = y + friction |y_t| e_n, K the cone |x_t| <= friction x_n."""
     n = x_n - (y_n + friction * math.hypot(y_p, y_q))

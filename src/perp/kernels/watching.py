@@ -17,13 +17,13 @@ import math
 
 import numpy as np
 
-from perp.kernels.compile import kernel
+from perp.kernels.compile import inlined, kernel
 from perp.kernels.projection import clip, disc_factor
 
 ONE = np.uint64(1)
 
 
-@kernel
+@inlined
 def fischer(a, b):
     """sqrt(a^2 + b^2) - a - b (NOTES eq. 17); for a + b > 0 in the form that does not cancel."""
     length = math.sqrt(a * a + b * b)
@@ -31,7 +31,7 @@ def fischer(a, b):
     return -2.0 * a * b / (length + total) if total > 0.0 else length - total
 
 
-@kernel
+@inlined
 def box_merit(x, y, low, high):
     """Billups' form for boxes, with its limits where a bound is infinite."""
     above = y if high == np.inf else fischer(high - x, -y)

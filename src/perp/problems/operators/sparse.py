@@ -78,18 +78,17 @@ def as_csr(value: Any, name: str) -> sparse.csr_array:
     matrix.sort_indices()
     _reject_non_finite_entries(matrix, name)
     matrix.eliminate_zeros()
+    if max(matrix.nnz, *matrix.shape) < 2**31:  # half the memory traffic for the indices, and one kernel fewer
+        matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
     for part in (matrix.data, matrix.indices, matrix.indptr):
         freeze(part)
     return matrix
 
 
 def unsigned_parts(matrix: sparse.csr_array) -> tuple[NDArray[Any], NDArray[Any], Vector]:
-    """Pointers, indices and values as the kernels want them: the same memory, seen as unsigned integers."""
-    width = np.result_type(matrix.indptr.dtype, matrix.indices.dtype)
-    unsigned = np.uint32 if width.itemsize == 4 else np.uint64
-    pointers = freeze(np.ascontiguousarray(matrix.indptr, dtype=width)).view(unsigned)
-    indices = freeze(np.ascontiguousarray(matrix.indices, dtype=width)).view(unsigned)
-    return pointers, indices, matrix.data
+    """Pointers, indices and values of an `as_csr` matrix, the same memory seen as unsigned integers."""
+    unsigned = np.uint32 if matrix.indptr.dtype.itemsize == 4 else np.uint64
+    return matrix.indptr.view(unsigned), matrix.indices.view(unsigned), matrix.data
 
 
 def _reject_broken_indices(value: Any, name: str) -> None:

@@ -1,0 +1,119 @@
+"""Rows a second of projected Gauss-Seidel: ours beside C++, on rows, on contacts and on compressed rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.table import Table
+from scipy import sparse
+
+import perp
+from benchmarks.cpp_twin import CppTwin
+from benchmarks.timing import interleave
+from perp import gallery
+from perp.solvers.splitting.orders import Order
+from perp.solvers.splitting.sweeps import Sweeper, make_sweeper
+
+ROWS = (1_000, 20_000, 100_000)
+ROWS_A_RUN = 3_000_000
+
+
+def _bound(problem: perp.LCP | perp.BoxLCP | perp.ContactProblem) -> tuple[Sweeper, Order, np.ndarray]:
+    x = np.zeros(problem.n)
+    contacts, first = 0, 0
+    if isinstance(problem, perp.ContactProblem):
+        contacts, first = problem.contacts, problem.contact_rows
+    return make_sweeper(problem, 1.0, x), Order("forward", contacts, first, problem.n, 0), x
+
+
+def measure_rows(twin: CppTwin) -> Table:
+    table = _table("PGS, factored rows (two bodies a row, v = M^-1 J^T x kept)", "C++ twin")
+    for rows in ROWS:
+        problem = gallery.make("boxed_stack", n=rows, mass_ratio=1000.0).problem
+        assert isinstance(problem, perp.BoxLCP)
+        sweeper, order, ours = _bound(problem)
+        bodies, jacobian, scaled, compliance, step, b, lower, upper, _, velocity = sweeper.arrays
+        x, v, count = np.zeros(problem.n), np.zeros_like(velocity), max(1, ROWS_A_RUN // problem.n)
+        arrays = (bodies, jacobian, scaled, compliance, step, b, lower, upper, x, v)
+        seconds = interleave(
+            {
+                "ours": lambda o=order, s=sweeper, c=count: o.iterate(s.sweep, c),
+                "C++ twin": lambda a=arrays, c=count, n=problem.n: twin.call("sweep_rows", c, n, *a),
+            }
+        )
+        _add(table, problem.n, count, seconds, ours, x)
+    return table
+
+
+def measure_contacts(twin: CppTwin) -> Table:
+    table = _table("PGS, three rows a contact, M^-1 on the fly", "C++ twin", "C++ tuned as ours")
+    for rows in ROWS:
+        problem = gallery.make("box_stack", n=rows, mass_ratio=1000.0).problem
+        assert isinstance(problem, perp.ContactProblem)
+        sweeper, order, ours = _bound(problem)
+        bodies, jacobian, mass, coupling, _, compliance, step, b, _, _, _, velocity = sweeper.arrays
+        count = max(1, ROWS_A_RUN // problem.n)
+        x, v = np.zeros(problem.n), np.zeros_like(velocity)
+        x_tuned, v_tuned = np.zeros(problem.n), np.zeros_like(velocity)
+        plain = (bodies, jacobian, mass, problem.friction, compliance, step, b, x, v)
+        tuned = (bodies, jacobian, mass, coupling, problem.friction, compliance, step, b, x_tuned, v_tuned)
+        seconds = interleave(
+            {
+                "ours": lambda o=order, s=sweeper, c=count: o.iterate(s.sweep, c),
+                "C++ twin": lambda a=plain, c=count, n=problem.contacts: twin.call("sweep_contacts", c, n, *a),
+                "C++ tuned as ours": lambda a=tuned, c=count, n=problem.contacts: twin.call(
+                    "sweep_contacts_tuned", c, n, *a
+                ),
+            }
+        )
+        _add(table, problem.n, count, seconds, ours, x)
+    return table
+
+
+def measure_compressed_rows(twin: CppTwin) -> Table:
+    table = _table("PGS, compressed rows (about 45 nonzeros a row)", "C++ twin")
+    for rows in (1_000, 20_000):
+        problem = perp.LCP(_band(rows), np.random.default_rng(0).standard_normal(rows))
+        sweeper, order, ours = _bound(problem)
+        x, count = np.zeros(rows), max(1, ROWS_A_RUN // 4 // rows)
+        arrays = (*sweeper.arrays[:-1], x)
+        seconds = interleave(
+            {
+                "ours": lambda o=order, s=sweeper, c=count: o.iterate(s.sweep, c),
+                "C++ twin": lambda a=arrays, c=count, n=rows: twin.call("sweep_csr", c, n, *a),
+            }
+        )
+        _add(table, rows, count, seconds, ours, x)
+    return table
+
+
+def _band(n: int) -> sparse.csr_array:
+    """A diagonally dominant matrix with 45 nonzeros scattered over each row of a band: the fill of a contact matrix."""
+    rng = np.random.default_rng(0)
+    rows = np.repeat(np.arange(n), 22)
+    columns = (rows + rng.integers(1, min(n, 200), rows.size)) % n
+    values = rng.standard_normal(rows.size)
+    half = sparse.csr_array((values, (rows, columns)), shape=(n, n))
+    matrix = half + half.T
+    return sparse.csr_array(matrix + sparse.diags_array(np.asarray(abs(matrix).sum(axis=1)).reshape(-1) + 1.0))
+
+
+def _table(title: str, *peers: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    for heading in ("rows", "ours, M rows/s", *(f"{peer}, M rows/s" for peer in peers)):
+        table.add_column(heading, justify="right")
+    for peer in peers:
+        table.add_column(f"ours / {peer}", justify="right")
+    table.add_column("same iterates to", justify="right")
+    return table
+
+
+def _add(table: Table, rows: int, count: int, seconds: dict[str, float], ours: np.ndarray, theirs: np.ndarray) -> None:
+    rates = {name: rows * count / value / 1e6 for name, value in seconds.items()}
+    peers = [name for name in rates if name != "ours"]
+    difference = np.abs(ours - theirs).max() / max(np.abs(theirs).max(), 1e-300)
+    table.add_row(
+        f"{rows:,}",
+        *(f"{rate:.1f}" for rate in rates.values()),
+        *(f"{rates['ours'] / rates[peer]:.2f}" for peer in peers),
+        f"{difference:.0e}",
+    )
