@@ -1,0 +1,16 @@
+"""A block on a slope, one contact under its centre of mass: does it stick or slide? The answer is tan(slope) <= friction."""
+
+import numpy as np
+
+import perp
+
+mass, gravity, dt, friction = 2.0, 9.81, 0.01, 0.5
+for degrees in (20.0, 26.0, 27.0, 35.0):
+    slope = np.radians(degrees)
+    A = np.eye(3) / mass  # contact frame: normal, downhill, across; velocity = A impulse + b
+    b = gravity * dt * np.array([-np.cos(slope), np.sin(slope), 0.0])
+    result = perp.solve(perp.ContactProblem(A, b, friction, model="cone"), "pgs", tol=1e-12)
+    downhill = result.y[1]
+    expected = max(0.0, gravity * dt * (np.sin(slope) - friction * np.cos(slope)))
+    assert abs(downhill - expected) < 1e-10
+    print(f"{degrees:4.0f} degrees: {'slides' if downhill > 1e-9 else 'sticks'}, {downhill:.6f} m/s after one step")

@@ -1,0 +1,72 @@
+"""What the documentation shows is run: examples, the code of the README, the names it mentions."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import perp
+from perp.solvers.roster import METHODS
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs_and_says_something(example, capsys):
+    runpy.run_path(str(example), run_name="__main__")
+    assert len(capsys.readouterr().out) > 20
+
+
+def test_the_readme_shows_what_really_happens(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "[0.75 0.   0.25] [0. 1. 0.]" in printed
+    assert "Status.CONVERGED" in printed
+    assert "[ 1. -1.]" in printed
+
+
+def test_the_commands_of_the_readme_work(tmp_path):
+    commands = re.findall(r"^perp (generate|solve|methods)(.*?)(?:#.*)?$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert [name for name, _ in commands] == ["methods", "generate", "solve"]
+    for name, rest in commands:
+        subprocess.run([sys.executable, "-m", "perp", name, *rest.split()], cwd=tmp_path, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_links_and_named_files_exist(page):
+    text = page.read_text()
+    for target in re.findall(r"\]\((?!http)([^)#]+)", text):
+        assert (page.parent / target).exists(), target
+    for path in re.findall(r"`((?:src|tests|docs|examples)/[\w/.]+\.\w+)`", text):
+        if "my_method" not in path:
+            assert (ROOT / path).exists(), path
+
+
+def test_the_readme_names_every_method():
+    text = (ROOT / "README.md").read_text()
+    for method in METHODS:
+        assert f"`{method.name}`" in text
+
+
+def test_public_names_exist_and_are_documented():
+    for name in perp.__all__:
+        assert getattr(perp, name) is not None
+        if name not in ("__version__",):
+            assert getattr(perp, name).__doc__, name
+
+
+def test_importing_perp_does_not_import_numba_and_neither_does_listing_the_methods():
+    for code in ("import perp", "import perp; from perp.solvers.roster import default_methods; default_methods()"):
+        check = f"{code}; import sys; sys.exit('numba' in sys.modules or 'matplotlib' in sys.modules)"
+        subprocess.run([sys.executable, "-c", check], check=True)
