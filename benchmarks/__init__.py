@@ -1,1 +1,1 @@
-"""Ours beside the peers and beside C++ twins compiled on the spot: `make bench`. Ratios count, absolute times do not."""
+"""Ours beside the peers and beside C++ twins compiled on the spot: `make bench`. Only ratios count."""

@@ -26,8 +26,8 @@ BENCHMARKS: dict[str, tuple[Callable[[CppTwin], Table], ...]] = {
 def main(names: list[str]) -> None:
     console = Console(width=None if sys.stdout.isatty() else 120)
     console.print(
-        f"perp {perp.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, Numba {numba.__version__}, "
-        f"{os.cpu_count()} cores; C++ twin: g++ {' '.join(FLAGS)}"
+        f"perp {perp.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"Numba {numba.__version__}, {os.cpu_count()} cores; C++ twin: g++ {' '.join(FLAGS)}"
     )
     unknown = set(names) - set(BENCHMARKS)
     if unknown:

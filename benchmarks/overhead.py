@@ -16,7 +16,7 @@ from benchmarks.cpp_twin import CppTwin
 from perp import gallery
 
 
-def measure_loop(_: CppTwin) -> Table:
+def measure_loop(twin: CppTwin) -> Table:
     """Loop cost: wall time of a long solve less the method's own time, an iteration."""
     rng = np.random.default_rng(0)
     Q = np.linalg.qr(rng.standard_normal((16, 16)))[0]
@@ -37,7 +37,7 @@ def measure_loop(_: CppTwin) -> Table:
     return table
 
 
-def measure_checks(_: CppTwin) -> Table:
+def measure_checks(twin: CppTwin) -> Table:
     """What the checks cost a whole solve with the default `check_every`."""
     table = Table(title="Whole solves (100 iterations of pgs, default checks, median of 5)", title_justify="left")
     for heading in ("problem", "rows", "sweeps only, s", "whole solve, s", "share of sweeps"):
@@ -56,7 +56,7 @@ def measure_checks(_: CppTwin) -> Table:
     return table
 
 
-def measure_memory(_: CppTwin) -> Table:
+def measure_memory(twin: CppTwin) -> Table:
     """Peak memory of problem and solve against J, its scaled copy and the vectors that a solver cannot do without."""
     table = Table(title="Memory of a factored solve (20 iterations of pgs)", title_justify="left")
     for heading in ("problem", "rows", "J + scaled copy + vectors, MB", "peak, MB", "ratio"):
@@ -76,6 +76,7 @@ def measure_memory(_: CppTwin) -> Table:
         assert isinstance(mass, perp.BodyMasses)
         tracemalloc.start()
         fresh = perp.FactoredOperator.from_body_pairs(*arguments, mass)
+        problem: perp.ContactProblem | perp.BoxLCP
         if isinstance(template, perp.ContactProblem):
             problem = perp.ContactProblem(fresh, template.b, template.friction)
         else:
@@ -92,7 +93,7 @@ def measure_memory(_: CppTwin) -> Table:
     return table
 
 
-def measure_start(_: CppTwin) -> Table:
+def measure_start(twin: CppTwin) -> Table:
     """Seconds of a fresh process."""
     table = Table(title="Start-up (median of 5 fresh processes)", title_justify="left")
     table.add_column("command")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from rich.table import Table
 from scipy import sparse
@@ -36,8 +38,8 @@ def measure_rows(twin: CppTwin) -> Table:
         arrays = (bodies, jacobian, scaled, compliance, step, b, lower, upper, x, v)
         seconds = interleave(
             {
-                "ours": lambda o=order, s=sweeper, c=count: o.iterate(s.sweep, c),
-                "C++ twin": lambda a=arrays, c=count, n=problem.n: twin.call("sweep_rows", c, n, *a),
+                "ours": partial(order.iterate, sweeper.sweep, count),
+                "C++ twin": partial(twin.call, "sweep_rows", count, problem.n, *arrays),
             }
         )
         _add(table, problem.n, count, seconds, ours, x)
@@ -58,11 +60,9 @@ def measure_contacts(twin: CppTwin) -> Table:
         tuned = (bodies, jacobian, mass, coupling, problem.friction, compliance, step, b, x_tuned, v_tuned)
         seconds = interleave(
             {
-                "ours": lambda o=order, s=sweeper, c=count: o.iterate(s.sweep, c),
-                "C++ twin": lambda a=plain, c=count, n=problem.contacts: twin.call("sweep_contacts", c, n, *a),
-                "C++ tuned as ours": lambda a=tuned, c=count, n=problem.contacts: twin.call(
-                    "sweep_contacts_tuned", c, n, *a
-                ),
+                "ours": partial(order.iterate, sweeper.sweep, count),
+                "C++ twin": partial(twin.call, "sweep_contacts", count, problem.contacts, *plain),
+                "C++ tuned as ours": partial(twin.call, "sweep_contacts_tuned", count, problem.contacts, *tuned),
             }
         )
         _add(table, problem.n, count, seconds, ours, x)
@@ -78,8 +78,8 @@ def measure_compressed_rows(twin: CppTwin) -> Table:
         arrays = (*sweeper.arrays[:-1], x)
         seconds = interleave(
             {
-                "ours": lambda o=order, s=sweeper, c=count: o.iterate(s.sweep, c),
-                "C++ twin": lambda a=arrays, c=count, n=rows: twin.call("sweep_csr", c, n, *a),
+                "ours": partial(order.iterate, sweeper.sweep, count),
+                "C++ twin": partial(twin.call, "sweep_csr", count, problem.n, *arrays),
             }
         )
         _add(table, rows, count, seconds, ours, x)

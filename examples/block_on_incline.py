@@ -1,4 +1,4 @@
-"""A block on a slope, one contact under its centre of mass: does it stick or slide? The answer is tan(slope) <= friction."""
+"""A block on a slope, one contact under its centre of mass: it sticks while tan(slope) <= friction."""
 
 import numpy as np
 

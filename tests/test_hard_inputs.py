@@ -1,4 +1,4 @@
-"""The table of bad and difficult inputs: one line a row that concerns code that exists, with the numbers of its rows."""
+"""The table of bad and difficult inputs: one line a row that concerns code that exists, with its number."""
 
 from __future__ import annotations
 

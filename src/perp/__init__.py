@@ -1,6 +1,8 @@
 """perp: complementarity problems.  0 <= x  ⊥  A x + b >= 0."""
 
+from perp import gallery
 from perp.problems.box import BoxLCP
+from perp.problems.files import load, save
 from perp.problems.friction import ContactProblem
 from perp.problems.lcp import LCP
 from perp.problems.operators import (
@@ -31,6 +33,9 @@ __all__ = [
     "ContactProblem",
     "solve",
     "verify",
+    "save",
+    "load",
+    "gallery",
     "Result",
     "Residuals",
     "Status",

@@ -19,7 +19,7 @@ class MethodRefused(ValueError):
 
 
 class MissingAbility(ValueError):
-    """An operator was asked for something that it cannot do, for example the diagonal of a bare matrix-vector product."""
+    """An operator was asked for something that it cannot do, as a bare matrix-vector product for its diagonal."""
 
 
 class OperatorFault(ValueError):

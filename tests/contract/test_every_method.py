@@ -11,7 +11,15 @@ from perp.errors import MethodRefused
 from perp.solvers.fit import misfit
 from perp.solvers.roster import METHODS, default_methods
 
-SIZES = {"box_stack": 96, "boxed_stack": 96, "hilbert": 8, "murty": 6, "fathi": 6, "several_solutions": 5, "infeasible_psd": 90}
+SIZES = {
+    "box_stack": 96,
+    "boxed_stack": 96,
+    "infeasible_psd": 90,
+    "hilbert": 8,
+    "murty": 6,
+    "fathi": 6,
+    "several_solutions": 5,
+}
 KINDS = list(gallery.kinds())
 EASY = ["dense_pd", "fluid_like", "poisson_2d", "poisson_3d", "boxed_pd"]
 

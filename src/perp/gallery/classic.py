@@ -10,7 +10,6 @@ from itertools import combinations
 from typing import Annotated, Any
 
 import numpy as np
-from scipy.linalg import hilbert as hilbert_matrix
 
 from perp.gallery.catalogue import About, catalogued
 from perp.gallery.example import Example, Expected
@@ -157,7 +156,7 @@ def hilbert(n: DenseRows = 12) -> Example:
 
     b = -A (1, ..., 1), so that the exact solution is x = (1, ..., 1) up to the rounding of b; rounding moves it far.
     """
-    A: Matrix = hilbert_matrix(n)
+    A: Matrix = 1.0 / (np.arange(1.0, n + 1.0)[:, None] + np.arange(float(n)))
     return _known(A, -A.sum(axis=1), "solvable", [np.ones(n)])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor
 
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
@@ -81,7 +80,7 @@ def _is_positive_definite(problem: Problem, symmetric: bool | None, diagonal: Ve
     if not symmetric or problem.n > CHOLESKY_LIMIT or "to_sparse" not in problem.A.ability_set:
         return None
     try:
-        cho_factor(problem.A.to_dense(), overwrite_a=True, check_finite=False)
-    except LinAlgError:
+        np.linalg.cholesky(problem.A.to_dense())
+    except np.linalg.LinAlgError:
         return False
     return True

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from scipy.sparse import issparse
-from scipy.sparse.linalg import LinearOperator
 
 from perp.problems.operators.base import Operator
 from perp.problems.operators.dense import DenseOperator
@@ -22,7 +21,7 @@ def as_operator(A: Any) -> Operator:
         return A
     if issparse(A):
         return SparseOperator(A)
-    if isinstance(A, LinearOperator):
+    if hasattr(A, "matvec"):  # a SciPy LinearOperator or anything that behaves like one
         return MatrixFreeOperator(A)
     return DenseOperator(A)
 

@@ -14,6 +14,8 @@ from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SP
 
 
 class DenseOperator(Operator):
+    """`DenseOperator(A)`: a read-only, C-ordered float64 copy of A. What `LCP(A, b)` makes of an array by itself."""
+
     abilities = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
     form = "dense"
 

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from perp.errors import InvalidProblem
 from perp.problems.inputs import Vector, as_block_stack, as_vector, freeze
@@ -122,6 +121,8 @@ class SparseMass:
     """
 
     def __init__(self, M: Any) -> None:
+        from scipy.sparse.linalg import splu  # takes a tenth of a second to import
+
         self.matrix = as_csr(M, "M")
         rows, columns = self.matrix.shape
         if rows != columns:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from perp.errors import InvalidProblem, OperatorFault
 from perp.problems.inputs import Vector, as_vector
@@ -19,7 +18,9 @@ class MatrixFreeOperator(Operator):
     form = "matrix-free"
 
     def __init__(self, product: Any, diagonal: Any = None) -> None:
-        self.product: LinearOperator = aslinearoperator(product)
+        from scipy.sparse.linalg import aslinearoperator  # takes a tenth of a second to import
+
+        self.product = aslinearoperator(product)
         rows, columns = self.product.shape
         if rows != columns:
             raise InvalidProblem(f"A has shape {self.product.shape}; a square operator is needed")
@@ -47,7 +48,8 @@ class MatrixFreeOperator(Operator):
             )
         if np.isfinite(x).all() and not np.isfinite(result).all():
             raise OperatorFault("the caller's matrix-vector product returned numbers that are not finite")
-        return np.add(result, b, out=out)
+        np.add(result, b, out=out)
+        return out
 
     def diagonal(self) -> Vector:
         if self._diagonal is None:

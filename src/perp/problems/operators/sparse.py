@@ -14,6 +14,8 @@ from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SP
 
 
 class SparseOperator(Operator):
+    """`SparseOperator(A)`: a canonical CSR copy of A. What `LCP(A, b)` makes of a SciPy sparse array by itself."""
+
     abilities = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
     form = "sparse"
 

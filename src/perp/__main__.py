@@ -1,0 +1,5 @@
+"""`python -m perp` is the command line."""
+
+from perp.cli.main import main
+
+main()
