@@ -35,7 +35,7 @@ class _Relaxation(Method):
     family: ClassVar[str] = "splitting"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/box", "contact/cone"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS})
-    requires: ClassVar[str] = "a positive diagonal; converges for symmetric positive semidefinite A"
+    requires: ClassVar[str] = "a positive diagonal; converges for symmetric positive semidefinite A and fixed bounds"
     check_every: ClassVar[int] = 10
 
     def _relaxation(self) -> float:

@@ -38,7 +38,7 @@ class Jacobi(Method):
     family: ClassVar[str] = "splitting"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/box", "contact/cone"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL})
-    requires: ClassVar[str] = "a positive diagonal; converges for symmetric positive semidefinite A if damped enough"
+    requires: ClassVar[str] = "a positive diagonal; converges for symmetric positive semidefinite A and fixed bounds if damped enough"
     reference: ClassVar[str] = "NOTES 5.2, eq. 51-52 with M = D, N = D - A"
     check_every: ClassVar[int] = 10
 

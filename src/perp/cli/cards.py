@@ -1,0 +1,57 @@
+"""Lists of things with several properties: a table on a terminal, indented text elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import typer
+
+WIDTH = 100
+"""Columns of plain text, where no terminal says how wide it is."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """A name, a word beside it, and named properties, each of one or several lines; all cards have the same ones."""
+
+    name: str
+    remark: str
+    properties: Mapping[str, str]
+
+
+def show_cards(heading: str, cards: Sequence[Card]) -> None:
+    if sys.stdout.isatty():
+        _show_table(heading, cards)
+    else:
+        typer.echo("\n\n".join(_plain(card) for card in cards))
+
+
+def _show_table(heading: str, cards: Sequence[Card]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(heading, *cards[0].properties, header_style="bold", show_lines=True)
+    for card in cards:
+        name = Text.assemble((card.name, "bold cyan"), "\n", (card.remark, "dim"))
+        table.add_row(name, *(Text(value) for value in card.properties.values()))
+    Console().print(table)
+
+
+def _plain(card: Card) -> str:
+    width = max(map(len, card.properties))
+    lines = [f"{card.name}  ({card.remark})"]
+    for key, value in card.properties.items():
+        for label, line in zip([key, *[""] * value.count("\n")], value.split("\n"), strict=True):
+            lines += textwrap.wrap(
+                line,
+                WIDTH,
+                initial_indent=f"  {label:<{width}}  ",
+                subsequent_indent=" " * (width + 6),
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+    return "\n".join(lines)

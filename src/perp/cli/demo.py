@@ -1,0 +1,26 @@
+"""`perp demo`: every method on a stack of boxes and on a fluid, and a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from perp.cli.errors import refusing
+from perp.errors import MissingExtra
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="The folder to write to; it is made if need be.")] = Path("perp-demo"),
+) -> None:
+    """Solve a stack of boxes and a fluid problem with every method that suits them, and write a report.
+
+    Writes report.html, one file with tables and convergence plots, and results.json, the numbers behind them.
+    """
+    from perp.cli.campaign_reporter import reporting
+    from perp.lab.demo import run_demo
+
+    with refusing(MissingExtra, OSError), reporting() as reporter:
+        made = run_demo(out, reporter=reporter)
+    typer.echo(f"wrote {made.report} and {made.results}")

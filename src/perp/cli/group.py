@@ -1,0 +1,42 @@
+"""The group of commands: how every command of `perp` ends."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn, cast
+
+import typer
+from typer.core import TyperGroup
+
+from perp.cli.errors import CommandError
+
+NOT_CONVERGED = 1
+BAD_USAGE = 2
+INTERRUPTED = 130
+
+UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
+"""Click's class of this name, wherever this version of typer keeps its click."""
+
+
+class Commands(TyperGroup):
+    """Exit codes: 0 done, 1 the solve ended without converging, 2 bad usage or a bad file, 130 interrupted."""
+
+    def main(self, args: Sequence[str] | None = None, *others: Any, **named: Any) -> NoReturn:
+        words = list(sys.argv[1:] if args is None else args) or ["--help"]
+        named["standalone_mode"] = False
+        try:
+            code = super().main(words, *others, **named)
+        except CommandError as error:
+            _complain(str(error))
+        except UsageError as error:
+            command = error.ctx.command_path if error.ctx else "perp"
+            _complain(f"{error.format_message().rstrip('.')} (see '{command} --help')")
+        except typer.Abort:
+            sys.exit(INTERRUPTED)
+        sys.exit(code or 0)
+
+
+def _complain(message: str) -> NoReturn:
+    typer.echo(f"perp: error: {message}", err=True)
+    sys.exit(BAD_USAGE)

@@ -1,0 +1,57 @@
+"""`perp methods`: what there is to solve with."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from perp.solvers.method import Method
+
+
+def methods(
+    json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
+) -> None:
+    """List every method: what it accepts, what it needs of A, its options with their defaults, and its reference."""
+    from perp.solvers.roster import METHODS
+
+    entries = [describe_method(method) for method in METHODS]
+    if json:
+        from perp.lab.results import to_json
+
+        typer.echo(to_json(entries))
+        return
+    from perp.cli.cards import Card, show_cards
+
+    cards = [
+        Card(
+            entry["name"],
+            entry["family"],
+            {
+                "accepts": ", ".join(entry["accepts"]),
+                "needs of A": ", ".join(entry["needs"]),
+                "requires": entry["requires"],
+                "options": ", ".join(f"{name}={value}" for name, value in entry["options"].items()) or "none",
+                "reference": entry["reference"],
+            },
+        )
+        for entry in entries
+    ]
+    show_cards("method", cards)
+
+
+def describe_method(method: type[Method]) -> dict[str, Any]:
+    """What a method says of itself; an option is a field of its dataclass."""
+    return {
+        "name": method.name,
+        "family": method.family,
+        "summary": " ".join((inspect.getdoc(method) or "").partition("\n\n")[0].split()),
+        "accepts": sorted(method.accepts),
+        "needs": sorted(method.needs),
+        "requires": method.requires,
+        "reference": method.reference,
+        "options": {field.name: field.default for field in fields(method)},
+    }

@@ -1,0 +1,155 @@
+"""`perp solve`: load, solve, print, and save the answer."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from perp.cli.assignments import read_value, split_assignments
+from perp.cli.errors import CommandError, refusing
+from perp.cli.group import INTERRUPTED, NOT_CONVERGED
+from perp.errors import FileFormatError, InvalidProblem, MethodRefused, MissingAbility, MissingExtra, suggest
+
+if TYPE_CHECKING:
+    from perp.problems.inputs import Vector
+    from perp.solvers.method import Method
+    from perp.solvers.result import Result
+
+
+def solve(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The problem: .npz, .mtx or .hdf5.", show_default=False)],
+    method: Annotated[str, typer.Option("--method", "-m", help="A method; 'perp methods' lists them.")] = "auto",
+    tol: Annotated[
+        float | None, typer.Option(help="Residual at which the solve has succeeded; default 1e-8.", show_default=False)
+    ] = None,
+    max_iterations: Annotated[int | None, typer.Option(help="Limit; default 1000.", show_default=False)] = None,
+    max_seconds: Annotated[float | None, typer.Option(help="Limit; default none.", show_default=False)] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="An option of the method; may be repeated.", show_default=False),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Write x, y and how it went to this .npz file.", show_default=False)
+    ] = None,
+) -> None:
+    """Solve a problem from a file and print how it went, with every residual of the answer.
+
+    Exit codes: 0 converged, 1 ended otherwise, 2 bad usage or a bad file, 130 interrupted.
+
+    Ctrl-C stops the solve; the best point so far is printed, and saved if --out is given.
+    """
+    from perp.cli.progress import watching
+    from perp.problems.files import load, load_solution
+    from perp.solvers import api
+    from perp.solvers.loop import SolveInterrupted
+    from perp.solvers.stopping import Stopping
+
+    chosen = choose(method, split_assignments(option or []))
+    if out is not None:
+        require_target(out)
+    with refusing(ValueError):
+        stop = Stopping().with_changes(tol=tol, max_iterations=max_iterations, max_seconds=max_seconds)
+    with refusing(FileFormatError, InvalidProblem, MissingExtra, OSError, MemoryError):
+        problem = load(file)
+        known = load_solution(file)
+    try:
+        with (
+            refusing(MethodRefused, InvalidProblem, MissingAbility, MissingExtra, MemoryError),
+            watching(quiet=json) as callback,
+        ):
+            result = api.solve(problem, chosen, stop=stop, callback=callback)
+    except SolveInterrupted as interrupt:
+        finish(file, interrupt.partial_result, known, json, out)
+        raise typer.Exit(INTERRUPTED) from None
+    finish(file, result, known, json, out)
+    if not result.success:
+        raise typer.Exit(NOT_CONVERGED)
+
+
+def choose(name: str, words: dict[str, str]) -> Method | str:
+    """The method with the options that the command line gives it."""
+    from perp.solvers.roster import BY_NAME, make_method
+
+    if name == "auto":
+        if words:
+            raise CommandError(f"--option {next(iter(words))}: 'auto' chooses for itself; name a --method")
+        return name
+    if name not in BY_NAME:
+        raise CommandError(f"method {name!r} is unknown{suggest(name, [*BY_NAME, 'auto'])}")
+    hints, known = get_type_hints(BY_NAME[name]), [field.name for field in fields(BY_NAME[name])]
+    options = {key: read_value(key, text, hints[key]) if key in known else text for key, text in words.items()}
+    with refusing(ValueError, TypeError):
+        return make_method(name, options)
+
+
+def require_target(out: Path) -> None:
+    """Find out before the work, not after it, that the answer has no place to go."""
+    if out.suffix.lower() != ".npz":
+        raise CommandError(f"--out {out}: answers are written as .npz")
+    if out.is_dir() or not out.parent.is_dir():
+        raise CommandError(f"--out {out}: there is no such folder, or it is not a place for a file")
+
+
+def finish(file: Path, result: Result, known: Vector | None, as_json: bool, out: Path | None) -> None:
+    """Save first, then print: what was reached should survive a closed terminal."""
+    from perp.lab.answers import distance, save_answer
+
+    if out is not None:
+        with refusing(OSError):
+            save_answer(result, out)
+    apart = None if known is None else distance(result.x, known)
+    if as_json:
+        from perp.lab.results import to_json
+
+        typer.echo(to_json(describe_result(file, result, apart, out)))
+    else:
+        show_result(file, result, apart, out)
+
+
+def describe_result(file: Path, result: Result, apart: float | None, out: Path | None) -> dict[str, Any]:
+    return {
+        "file": str(file),
+        "kind": result.problem.kind,
+        "n": result.problem.n,
+        "method": result.method,
+        "status": result.status.name,
+        "success": result.success,
+        "message": result.message,
+        "residual": result.residual,
+        "iterations": result.iterations,
+        "best_iteration": result.best_iteration,
+        "seconds": result.seconds,
+        "setup_seconds": result.setup_seconds,
+        "distance_to_known_solution": apart,
+        "residuals": asdict(result.verify()),
+        "attempts": [
+            {"method": attempt.method, "status": attempt.status.name, "iterations": attempt.iterations}
+            for attempt in result.attempts
+        ],
+        "notes": result.notes,
+        "out": None if out is None else str(out),
+    }
+
+
+def show_result(file: Path, result: Result, apart: float | None, out: Path | None) -> None:
+    lines = {
+        "problem": f"{file}: {repr(result.problem).strip('<>')}",
+        "method": " then ".join(attempt.method for attempt in result.attempts),
+        "status": f"{result.status.name}: {result.message}",
+        "residual": f"{result.residual:.3e}",
+        "iterations": f"{result.iterations}",
+        "time": f"{result.seconds:.3g} s, and {result.setup_seconds:.3g} s of preparation",
+    }
+    if apart is not None:
+        lines["known x"] = f"{apart:.3e} away, at most, from the solution stored in the file"
+    for number, note in enumerate(result.notes, start=1):
+        lines[f"note {number}"] = note
+    for name, value in lines.items():
+        typer.echo(f"{name:>10}  {value}")
+    typer.echo(f"\nresiduals of x, recomputed from the file:\n{result.verify()}")
+    if out is not None:
+        typer.echo(f"\nwrote x, y and how it went to {out}")

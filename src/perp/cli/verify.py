@@ -1,0 +1,48 @@
+"""`perp verify`: every residual of a given x."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from perp.cli.errors import CommandError, refusing
+from perp.cli.group import NOT_CONVERGED
+from perp.errors import FileFormatError, InvalidProblem, MissingExtra
+
+
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The problem: .npz, .mtx or .hdf5.", show_default=False)],
+    answer: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="X",
+            help="An .npz file with x; default: the solution stored with the problem.",
+            show_default=False,
+        ),
+    ] = None,
+    tol: Annotated[float, typer.Option(help="Exit with 0 when the residual is at most this, else with 1.")] = 1e-8,
+    json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
+) -> None:
+    """Measure how well a given x solves a problem, apart from any solver."""
+    from perp.lab.answers import load_answer
+    from perp.problems import residuals
+    from perp.problems.files import load, load_solution
+
+    with refusing(FileFormatError, InvalidProblem, MissingExtra, OSError, MemoryError):
+        problem = load(file)
+        x = load_solution(file) if answer is None else load_answer(answer)
+    if x is None:
+        raise CommandError(f"{file}: no solution is stored with this problem; give a file that has one")
+    with refusing(InvalidProblem):
+        measured = residuals.verify(problem, x)
+    if json:
+        from perp.lab.results import to_json
+
+        typer.echo(to_json(asdict(measured)))
+    else:
+        typer.echo(str(measured))
+    if not measured.residual <= tol:
+        raise typer.Exit(NOT_CONVERGED)

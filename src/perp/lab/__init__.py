@@ -1,0 +1,1 @@
+"""Experiments: instances x methods -> rows -> tables, figures and reports."""

@@ -1,0 +1,66 @@
+"""`perp methods` reads the roster, and is quick about it."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from dataclasses import fields
+
+from perp.cli import cards
+from perp.solvers.roster import METHODS
+
+
+def test_every_method_of_the_roster_is_listed_with_its_reference(perp_command):
+    answer = perp_command("methods")
+    assert answer.code == 0
+    text = " ".join(answer.out.split())
+    for method in METHODS:
+        assert f"{method.name} ({method.family})" in text
+        assert " ".join(method.reference.split()) in text
+
+
+def test_the_options_of_a_method_are_shown_with_their_defaults(perp_command):
+    assert "relaxation=1.4, order=forward, seed=0" in perp_command("methods").out
+
+
+def test_json_holds_what_the_roster_says(perp_command):
+    entries = json.loads(perp_command("methods", "--json").out)
+    assert [entry["name"] for entry in entries] == [method.name for method in METHODS]
+    for entry, method in zip(entries, METHODS, strict=True):
+        assert entry["accepts"] == sorted(method.accepts)
+        assert entry["needs"] == sorted(method.needs)
+        assert list(entry["options"]) == [field.name for field in fields(method)]
+        assert entry["summary"]
+
+
+def test_listing_methods_loads_neither_numba_nor_matplotlib():
+    script = (
+        "import sys\n"
+        "from perp.cli.main import app\n"
+        "try:\n"
+        "    app(['methods'])\n"
+        "except SystemExit as done:\n"
+        "    assert done.code == 0\n"
+        "print(sorted({'numba', 'llvmlite', 'matplotlib', 'h5py'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_on_a_terminal_the_methods_stand_in_a_table(monkeypatch):
+    screen = Screen()
+    monkeypatch.setattr(sys, "stdout", screen)
+    cards.show_cards("method", [cards.Card("pgs", "splitting", {"accepts": "lcp, box"})])
+    shown = screen.getvalue()
+    assert "pgs" in shown
+    assert "accepts" in shown
+    assert "│" in shown
+
+
+class Screen(io.StringIO):
+    """A text stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True

@@ -1,0 +1,115 @@
+"""`perp solve`: exit codes, output, and files."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import perp
+from perp.problems.files import load, save
+
+
+def test_a_solved_problem_exits_with_0_and_shows_its_residuals(perp_command, fluid_file):
+    answer = perp_command("solve", fluid_file, "--method", "psor")
+    assert answer.code == 0
+    assert "CONVERGED" in answer.out
+    assert "natural inf" in answer.out
+    assert "away, at most, from the solution stored in the file" in answer.out
+
+
+def test_a_solve_that_ends_otherwise_exits_with_1_and_says_how(perp_command, stack_file):
+    answer = perp_command("solve", stack_file, "--method", "pgs", "--max-iterations", 5)
+    assert answer.code == 1
+    assert "ITERATION_LIMIT" in answer.out
+
+
+def test_limits_and_options_reach_the_solver(perp_command, fluid_file, stack_file):
+    words = ("--method", "psor", "--option", "relaxation=1.1", "--tol", "1e-3", "--json")
+    told = json.loads(perp_command("solve", fluid_file, *words).out)
+    direct = perp.solve(load(fluid_file), "psor", relaxation=1.1, tol=1e-3)
+    assert (told["iterations"], told["residual"]) == (direct.iterations, direct.residual)
+    assert json.loads(perp_command("solve", stack_file, "--max-seconds", 0, "--json").out)["status"] == "TIME_LIMIT"
+
+
+def test_json_holds_status_residuals_and_distance(perp_command, fluid_file):
+    answer = perp_command("solve", fluid_file, "--json")
+    told = json.loads(answer.out)
+    assert answer.err == ""
+    assert told["success"] is True
+    assert told["status"] == "CONVERGED"
+    assert told["residuals"]["residual"] == told["residual"] <= 1e-8
+    assert told["residuals"]["cone_violation"] is None
+    assert told["distance_to_known_solution"] < 1e-6
+    assert told["out"] is None
+
+
+def test_auto_names_the_method_that_it_chose(perp_command, fluid_file):
+    assert json.loads(perp_command("solve", fluid_file, "--json").out)["method"] == "psor"
+
+
+def test_the_answer_is_written_without_pickle(perp_command, fluid_file, tmp_path):
+    out = tmp_path / "x.npz"
+    answer = perp_command("solve", fluid_file, "--out", out)
+    assert f"to {out}" in answer.out
+    with np.load(out, allow_pickle=False) as saved:
+        problem = load(fluid_file)
+        np.testing.assert_allclose(saved["y"], problem.slack(saved["x"]), atol=1e-12)
+        assert str(saved["status"]) == "CONVERGED"
+        assert str(saved["method"]) == "psor"
+        assert saved["iterations"] > 0
+        assert saved["residual"] <= 1e-8
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (("--method", "psro"), "did you mean 'psor'"),
+        (("--method", "psor", "--option", "relaxtion=1"), "did you mean 'relaxation'"),
+        (("--method", "psor", "--option", "name=pgs"), "psor has no option 'name'"),
+        (("--method", "psor", "--option", "relaxation=2"), "strictly between 0 and 2"),
+        (("--method", "psor", "--option", "relaxation=big"), "'big' is not of the kind float"),
+        (("--option", "relaxation=1.2"), "'auto' chooses for itself"),
+        (("--tol", "-1"), "tol is -1"),
+        (("--max-iterations", "-1"), "max_iterations is -1"),
+        (("--out", "nowhere/x.npz"), "no such folder"),
+        (("--out", "x.txt"), ".npz"),
+    ],
+)
+def test_bad_requests_exit_with_2(perp_command, fluid_file, words, part):
+    answer = perp_command("solve", fluid_file, *words)
+    assert answer.code == 2
+    assert answer.out == ""
+    assert answer.err.startswith("perp: error: ")
+    assert answer.err.count("\n") == 1
+    assert part in answer.err
+
+
+def test_a_method_that_refuses_the_problem_exits_with_2(perp_command, tmp_path):
+    file = tmp_path / "zero.npz"
+    save(perp.LCP(np.zeros((2, 2)), np.ones(2)), file)
+    answer = perp_command("solve", file, "--method", "pgs")
+    assert answer.code == 2
+    assert "pgs refuses" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.npz", b"not a zip file"), ("b.npz", b""), ("c.txt", b"1 2 3"), ("d.mtx", b"%%MatrixMarket nonsense\n")],
+)
+def test_a_bad_file_exits_with_2_and_one_line(perp_command, tmp_path, name, content):
+    file = tmp_path / name
+    file.write_bytes(content)
+    answer = perp_command("solve", file)
+    assert answer.code == 2
+    assert answer.out == ""
+    assert answer.err.startswith(f"perp: error: {file}: ")
+    assert answer.err.count("\n") == 1
+
+
+def test_a_missing_file_and_a_folder_exit_with_2(perp_command, tmp_path):
+    for path in (tmp_path / "missing.npz", tmp_path):
+        answer = perp_command("solve", path)
+        assert answer.code == 2
+        assert str(path) in answer.err
