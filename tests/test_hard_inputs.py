@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context
 
 import numpy as np
 import pytest
@@ -373,9 +373,13 @@ def test_row_76_threads_may_share_a_method_and_a_problem():
     assert len(found) == 4
 
 
-def test_row_77_a_forked_child_can_solve():
-    perp.solve(simple(), "pgs")
-    with get_context("spawn").Pool(1) as pool:
+@pytest.mark.skipif("fork" not in get_all_start_methods(), reason="this system cannot fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_row_77_a_child_forked_after_a_thread_has_solved_can_solve_too():
+    thread = threading.Thread(target=_solve_simple)
+    thread.start()
+    thread.join()
+    with get_context("fork").Pool(1) as pool:
         np.testing.assert_array_equal(pool.apply(_solve_simple), perp.solve(simple(), "pgs").x)
 
 

@@ -2,7 +2,7 @@
 
 from perp import gallery
 from perp.problems.box import BoxLCP
-from perp.problems.files import load, save
+from perp.problems.files import load, load_solution, save
 from perp.problems.friction import ContactProblem
 from perp.problems.lcp import LCP
 from perp.problems.operators import (
@@ -35,6 +35,7 @@ __all__ = [
     "verify",
     "save",
     "load",
+    "load_solution",
     "gallery",
     "Result",
     "Residuals",

@@ -91,6 +91,7 @@ def test_masses_may_be_a_diagonal_or_any_sparse_spd_matrix():
         (lambda: perp.FactoredOperator(np.ones((2, 5)), np.ones(6)), "5 columns.*6 velocities"),
         (lambda: perp.FactoredOperator(np.ones((2, 6)), np.ones(6), -1.0), r"compliance\[0\]"),
         (lambda: perp.FactoredOperator(np.ones((2, 6)), -np.ones(6)), r"mass\[0\]"),
+        (lambda: perp.FactoredOperator(np.ones((2, 6)), np.full(6, 1e-320)), r"mass\[0\]"),
         (lambda: perp.SparseMass(np.array([[1.0, 2.0], [0.0, 1.0]])), "not symmetric"),
         (lambda: perp.SparseMass(np.array([[1.0, 2.0], [2.0, 1.0]])), "not positive definite"),
         (lambda: perp.SparseMass(np.array([[0.0, 1.0], [1.0, 0.0]])), "not positive definite"),
@@ -104,6 +105,12 @@ def test_masses_may_be_a_diagonal_or_any_sparse_spd_matrix():
                 [[0, 5]], np.ones((1, 2, 6)), perp.BodyMasses([1.0], [np.eye(3)])
             ),
             r"-1\.\.0",
+        ),
+        (
+            lambda: perp.FactoredOperator.from_body_pairs(
+                [[0, 0]], np.ones((1, 2, 6)), perp.BodyMasses([1.0], [np.eye(3)])
+            ),
+            "names body 0 twice",
         ),
         (
             lambda: perp.FactoredOperator.from_body_pairs(

@@ -14,6 +14,7 @@ from perp.kernels.compile import inlined, kernel
 from perp.kernels.projection import clip, disc_factor
 
 U2 = np.uint64(2)
+ONCE = np.int64(1)  # typed: for a plain 1 Numba would compile the callee a second time
 U3 = np.uint64(3)
 U6 = np.uint64(6)
 U8 = np.uint64(8)
@@ -165,7 +166,7 @@ def sweep_contacts(
     first = np.uint64(friction.size) * U3
     for _ in range(count):
         if rows_first:
-            sweep_rows(1, first, rows, bodies, jacobian, scaled, compliance, step, b, lower, upper, x, v)
+            sweep_rows(ONCE, first, rows, bodies, jacobian, scaled, compliance, step, b, lower, upper, x, v)
         for k in range(np.uint64(contacts.size)):
             c = np.uint64(contacts[k])
             i = U3 * c
@@ -197,4 +198,4 @@ def sweep_contacts(
             push(jacobian, j, inverse_mass, body_a * U8, v, va, dn, new_p - old_p, new_q - old_q)
             push(jacobian, j + U6, inverse_mass, body_b * U8, v, vb, dn, new_p - old_p, new_q - old_q)
         if not rows_first:
-            sweep_rows(1, first, rows, bodies, jacobian, scaled, compliance, step, b, lower, upper, x, v)
+            sweep_rows(ONCE, first, rows, bodies, jacobian, scaled, compliance, step, b, lower, upper, x, v)

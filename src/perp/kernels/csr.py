@@ -8,6 +8,7 @@ from perp.kernels.compile import inlined, kernel
 from perp.kernels.projection import clip, disc_factor
 
 ONE, TWO, THREE, FOUR = (np.uint64(k) for k in range(1, 5))
+ONCE = np.int64(1)  # typed: for a plain 1 Numba would compile the callee a second time
 
 
 @inlined
@@ -75,7 +76,7 @@ def sweep_contacts(
     first = np.uint64(friction.size) * width
     for _ in range(count):
         if rows_first:
-            sweep_rows(1, first, rows, pointers, indices, values, step, b, lower, upper, x)
+            sweep_rows(ONCE, first, rows, pointers, indices, values, step, b, lower, upper, x)
         for k in range(np.uint64(contacts.size)):
             contact = np.uint64(contacts[k])
             i = contact * width
@@ -95,4 +96,4 @@ def sweep_contacts(
                     y = row_slack(pointers, indices, values, b, x, t)
                     x[t] = clip(x[t] - step[t] * y, -limit, limit)
         if not rows_first:
-            sweep_rows(1, first, rows, pointers, indices, values, step, b, lower, upper, x)
+            sweep_rows(ONCE, first, rows, pointers, indices, values, step, b, lower, upper, x)

@@ -8,6 +8,7 @@ from perp.kernels.compile import inlined, kernel
 from perp.kernels.projection import clip, disc_factor
 
 ONE = np.uint64(1)
+ONCE = np.int64(1)  # typed: for a plain 1 Numba would compile the callee a second time
 EIGHT = np.uint64(8)
 
 
@@ -60,7 +61,7 @@ def sweep_contacts(count, contacts, rows, rows_first, width, cone, friction, mat
     first = np.uint64(friction.size) * width
     for _ in range(count):
         if rows_first:
-            sweep_rows(1, first, rows, matrix, step, b, lower, upper, x)
+            sweep_rows(ONCE, first, rows, matrix, step, b, lower, upper, x)
         for k in range(np.uint64(contacts.size)):
             contact = np.uint64(contacts[k])
             i = contact * width
@@ -81,4 +82,4 @@ def sweep_contacts(count, contacts, rows, rows_first, width, cone, friction, mat
                     y = dot(matrix, t * n, x, n) + b[t]
                     x[t] = clip(x[t] - step[t] * y, -limit, limit)
         if not rows_first:
-            sweep_rows(1, first, rows, matrix, step, b, lower, upper, x)
+            sweep_rows(ONCE, first, rows, matrix, step, b, lower, upper, x)

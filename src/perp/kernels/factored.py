@@ -11,6 +11,7 @@ from perp.kernels.compile import inlined, kernel
 from perp.kernels.projection import clip, disc_factor
 
 ONE = np.uint64(1)
+ONCE = np.int64(1)  # typed: for a plain 1 Numba would compile the callee a second time
 
 
 @inlined
@@ -92,7 +93,7 @@ def sweep_contacts(
     first = np.uint64(friction.size) * width
     for _ in range(count):
         if rows_first:
-            sweep_rows(1, first, rows, jp, ji, jv, wp, wi, wv, compliance, step, b, lower, upper, x, v)
+            sweep_rows(ONCE, first, rows, jp, ji, jv, wp, wi, wv, compliance, step, b, lower, upper, x, v)
         for k in range(np.uint64(contacts.size)):
             contact = np.uint64(contacts[k])
             i = contact * width
@@ -112,4 +113,4 @@ def sweep_contacts(
                 for t in range(i + ONE, i + width):
                     move(jp, ji, jv, wp, wi, wv, compliance, step, b, -limit, limit, x, v, t)
         if not rows_first:
-            sweep_rows(1, first, rows, jp, ji, jv, wp, wi, wv, compliance, step, b, lower, upper, x, v)
+            sweep_rows(ONCE, first, rows, jp, ji, jv, wp, wi, wv, compliance, step, b, lower, upper, x, v)

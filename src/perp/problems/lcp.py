@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +20,8 @@ class LCP(Problem):
     `A` is an array, a SciPy sparse array, a LinearOperator or one of perp's operators; `b` a vector.
     """
 
-    # `Problem.__init__(A, b)` is all that an LCP needs; without this line the dataclass would replace it.
-    __init__ = Problem.__init__
+    def __init__(self, A: Any, b: Any) -> None:
+        super().__init__(A, b)
 
     @property
     def kind(self) -> str:

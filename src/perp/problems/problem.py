@@ -44,7 +44,7 @@ class Problem(ABC):
 
     def slack(self, x: Vector) -> Vector:
         """y = A x + b."""
-        return self.A.slack(as_vector(x, "x", self.n), self.b, np.empty(self.n))
+        return self.A.slack(np.array(as_vector(x, "x", self.n)), self.b, np.empty(self.n))
 
     def project(self, x: Vector) -> Vector:
         """The nearest point within the bounds that stand at x."""
@@ -60,7 +60,7 @@ class Problem(ABC):
     @cached_property
     def diagonal(self) -> Vector | None:
         """The numbers A_ii, or None where the operator does not know them; found once."""
-        return self.A.diagonal() if "diagonal" in self.A.ability_set else None
+        return freeze(self.A.diagonal()) if "diagonal" in self.A.ability_set else None
 
     @cached_property
     def row_scales(self) -> Vector:

@@ -19,7 +19,7 @@ import numpy as np
 
 from perp.problems.friction import ContactProblem
 from perp.problems.info import SYMMETRY_TOLERANCE
-from perp.problems.inputs import Vector, as_vector
+from perp.problems.inputs import Vector, as_vector, freeze
 from perp.problems.problem import Problem
 
 
@@ -67,16 +67,16 @@ class Residuals:
 
 def verify(problem: Problem, x: Any) -> Residuals:
     """Every residual of x, recomputed from the problem alone. `print(perp.verify(problem, x))` shows a table."""
-    return measure(problem, as_vector(x, "x", problem.n))
+    return measure(problem, np.array(as_vector(x, "x", problem.n)))
 
 
-def measure(problem: Problem, x: Vector, y: Vector | None = None) -> Residuals:
-    """The same for an x that is known to be a float64 vector, and perhaps its slack."""
+def measure(problem: Problem, x: Vector) -> Residuals:
+    """The same for an x that is known to be a float64 vector of the right length."""
     from perp.kernels import residuals as kernels
 
-    y = problem.A.slack(x, problem.b, np.empty(problem.n)) if y is None else y
+    y = problem.A.slack(x, problem.b, np.empty(problem.n))
     totals = np.zeros(kernels.COUNT)
-    diagonal = np.zeros(problem.n) if problem.diagonal is None else problem.diagonal
+    diagonal = freeze(np.zeros(problem.n)) if problem.diagonal is None else problem.diagonal
     scale = problem.row_scales
     is_contact = isinstance(problem, ContactProblem)
     if isinstance(problem, ContactProblem):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import MissingAbility
-from perp.problems.inputs import Matrix, Vector
+from perp.problems.inputs import Matrix, Vector, freeze
 
 APPLY = "apply"  #            y = A x
 DIAGONAL = "diagonal"  #      the numbers A_ii
@@ -49,7 +49,7 @@ class Operator(ABC):
 
     def apply(self, x: Vector) -> Vector:
         """A x."""
-        return self.slack(np.ascontiguousarray(x, dtype=np.float64), np.zeros(self.n), np.empty(self.n))
+        return self.slack(np.array(x, dtype=np.float64), freeze(np.zeros(self.n)), np.empty(self.n))
 
     __matmul__ = apply
 

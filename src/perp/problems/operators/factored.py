@@ -168,6 +168,9 @@ class BodyPairs:
         count = mass.mass.size
         if pairs.size and (pairs.min() < -1 or pairs.max() >= count):
             raise InvalidProblem(f"bodies must lie in -1..{count - 1}; found {pairs.min()}..{pairs.max()}")
+        twice = np.flatnonzero((pairs[:, 0] == pairs[:, 1]) & (pairs[:, 0] >= 0))
+        if twice.size:
+            raise InvalidProblem(f"bodies[{twice[0]}] names body {pairs[twice[0], 0]} twice; add its two parts up")
         blocks = np.array(as_block_stack(jacobian, "jacobian", (len(pairs), 2, 6)))
         blocks[pairs == -1] = 0.0
         numbers = np.where(pairs == -1, count, pairs).astype(np.uint32)

@@ -51,9 +51,7 @@ class BodyMasses:
         self.mass = as_vector(mass, "mass", infinite=True)
         bodies = self.mass.size
         self.inertia = as_block_stack(inertia, "inertia", (bodies, 3, 3))
-        bad = np.flatnonzero(~(self.mass > 0))
-        if bad.size:
-            raise InvalidProblem(f"mass[{bad[0]}] is {self.mass[bad[0]]}; a positive mass (or inf) is needed")
+        _require_invertible(self.mass)
         movable = np.isfinite(self.mass)
         inverse = np.zeros((bodies, 6, 6))
         inverse[movable, :3, :3] = np.eye(3) / self.mass[movable, None, None]
@@ -65,7 +63,7 @@ class BodyMasses:
         return 6 * self.mass.size
 
     def solve(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
-        columns = f.reshape(self.mass.size, 6, -1)
+        columns = f.reshape(self.mass.size, 6, f.shape[1] if f.ndim == 2 else 1)
         velocities: NDArray[np.float64] = np.matmul(self.inverse_blocks, columns).reshape(f.shape)
         return velocities
 
@@ -96,9 +94,7 @@ class DiagonalMass:
 
     def __init__(self, m: Any) -> None:
         self.m = as_vector(m, "mass", infinite=True)
-        bad = np.flatnonzero(~(self.m > 0))
-        if bad.size:
-            raise InvalidProblem(f"mass[{bad[0]}] is {self.m[bad[0]]}; a positive mass (or inf) is needed")
+        _require_invertible(self.m)
 
     @property
     def dofs(self) -> int:
@@ -171,6 +167,14 @@ def as_mass(value: Any) -> Mass:
     if not sparse.issparse(value) and np.ndim(value) == 1:
         return DiagonalMass(value)
     return SparseMass(value)
+
+
+def _require_invertible(mass: Vector) -> None:
+    """Positive, and not so small that 1/m overflows."""
+    with np.errstate(divide="ignore", over="ignore"):
+        bad = np.flatnonzero(~((mass > 0) & np.isfinite(1.0 / mass)))
+    if bad.size:
+        raise InvalidProblem(f"mass[{bad[0]}] is {mass[bad[0]]}; a positive mass (or inf) is needed")
 
 
 def _block_diagonal(blocks: NDArray[np.float64]) -> sparse.bsr_array:

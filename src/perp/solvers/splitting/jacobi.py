@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.problems.inputs import Vector
+from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import APPLY, DIAGONAL
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
@@ -38,7 +38,9 @@ class Jacobi(Method):
     family: ClassVar[str] = "splitting"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/box", "contact/cone"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL})
-    requires: ClassVar[str] = "a positive diagonal; converges for symmetric positive semidefinite A and fixed bounds if damped enough"
+    requires: ClassVar[str] = (
+        "a positive diagonal; converges for symmetric positive semidefinite A and fixed bounds if damped enough"
+    )
     reference: ClassVar[str] = "NOTES 5.2, eq. 51-52 with M = D, N = D - A"
     check_every: ClassVar[int] = 10
 
@@ -66,7 +68,7 @@ class Jacobi(Method):
 def estimate_largest_eigenvalue(problem: Problem, inverse_diagonal: Vector) -> float:
     """lambda_max(D^-1 A) from below, by the power method on a seeded start; at least 1, which it is for any A."""
     vector = np.random.default_rng(0).standard_normal(problem.n)
-    zero, product = np.zeros(problem.n), np.empty(problem.n)
+    zero, product = freeze(np.zeros(problem.n)), np.empty(problem.n)
     estimate = 1.0
     for _ in range(POWER_ITERATIONS):
         length = np.linalg.norm(vector)

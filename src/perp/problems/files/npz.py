@@ -1,0 +1,97 @@
+"""perp's own format: an .npz archive from which a problem comes back bit for bit.
+
+Members (each a `.npy` array; `np.load` reads them too):
+
+    format, perp_version          the version of this format, and who wrote it
+    kind                          'lcp', 'box' or 'contact'
+    form, ...                     the form of A and its arrays: see `operator_arrays`
+    b                             always
+    lower, upper                  'box': one number a row; 'contact': one a row after the contacts
+    friction, model, dimension    'contact'
+    x                             a known solution, if there is one
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.errors import FileFormatError, suggest
+from perp.problems.box import BoxLCP
+from perp.problems.files.archive import Archive, open_archive, write_archive
+from perp.problems.files.guard import Budget, FileGuard
+from perp.problems.files.operator_arrays import operator_from_arrays, operator_to_arrays
+from perp.problems.files.replacement import replacing
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import Vector, as_vector
+from perp.problems.lcp import LCP
+from perp.problems.problem import Problem
+from perp.version import __version__
+
+FORMAT = 1
+"""Raised when a reader of the former number would misunderstand the file."""
+
+KINDS = ("lcp", "box", "contact")
+
+
+def save(problem: Problem, path: Path, x: Vector | None) -> None:
+    arrays = {"format": np.array(FORMAT, dtype=np.int64), "perp_version": np.array(__version__)}
+    arrays |= _bounds_to_arrays(problem) | operator_to_arrays(problem.A) | {"b": problem.b}
+    if x is not None:
+        arrays["x"] = x
+    with replacing(path) as temporary:
+        write_archive(temporary, arrays)
+
+
+def load(path: Path, max_bytes: int) -> Problem:
+    guard = FileGuard(path, Budget(max_bytes))
+    with open_archive(guard) as archive, guard.building():
+        _require_format(archive)
+        return _problem_from_arrays(archive)
+
+
+def load_solution(path: Path, max_bytes: int) -> Vector | None:
+    guard = FileGuard(path, Budget(max_bytes))
+    with open_archive(guard) as archive, guard.building():
+        _require_format(archive)
+        return as_vector(archive.numbers("x"), "x", archive.numbers("b").size) if "x" in archive else None
+
+
+def _bounds_to_arrays(problem: Problem) -> dict[str, NDArray[Any]]:
+    """What sets the kinds of problem apart."""
+    if isinstance(problem, LCP):
+        return {"kind": np.array("lcp")}
+    if isinstance(problem, BoxLCP):
+        return {"kind": np.array("box"), "lower": problem.lower, "upper": problem.upper}
+    if isinstance(problem, ContactProblem):
+        return {
+            "kind": np.array("contact"),
+            "model": np.array(problem.model),
+            "dimension": np.array(problem.dimension, dtype=np.int64),
+            "friction": problem.friction,
+            "lower": problem.lower,
+            "upper": problem.upper,
+        }
+    raise FileFormatError(f"perp has no way to save a {type(problem).__name__}")
+
+
+def _require_format(archive: Archive) -> None:
+    version = archive.integer("format")
+    if version != FORMAT:
+        writer = archive.word("perp_version")
+        raise archive.fault("format", f"format {version}, written by perp {writer}; this perp reads format {FORMAT}")
+
+
+def _problem_from_arrays(archive: Archive) -> Problem:
+    kind = archive.word("kind")
+    if kind not in KINDS:
+        raise archive.fault("kind", f"the kind of problem is {kind!r}, which is unknown{suggest(kind, KINDS)}")
+    A, b = operator_from_arrays(archive), archive.numbers("b")
+    if kind == "contact":
+        model, dimension, friction = archive.word("model"), archive.integer("dimension"), archive.numbers("friction")
+        lower, upper = archive.numbers("lower"), archive.numbers("upper")
+        return ContactProblem(A, b, friction, model, dimension=dimension, lower=lower, upper=upper)
+    return LCP(A, b) if kind == "lcp" else BoxLCP(A, b, archive.numbers("lower"), archive.numbers("upper"))

@@ -1,0 +1,47 @@
+"""Kernels are compiled once, for one type of every argument, and what they call is inlined."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+USE_EVERYTHING = """
+import importlib, json, pkgutil
+import numpy as np
+import perp, perp.kernels
+
+stack = perp.gallery.make("box_stack", n=48).problem
+sparse_mass = perp.FactoredOperator(stack.A.J, stack.A.mass.to_sparse())
+dense = perp.DenseOperator(stack.A.to_dense())
+matrices = [stack.A, sparse_mass, dense, perp.SparseOperator(stack.A.to_sparse())]
+for A in matrices:
+    A @ np.ones(stack.n)
+    for problem in (
+        perp.LCP(A, stack.b),
+        perp.BoxLCP(A, stack.b, -1.0, 1.0),
+        perp.ContactProblem(A, stack.b, stack.friction),
+        perp.ContactProblem(A, stack.b, stack.friction, "cone"),
+        perp.ContactProblem(A, stack.b, stack.friction[:-1], lower=-1.0),
+    ):
+        problem.slack(np.ones(problem.n))
+        for method in ("jacobi", "pgs", "psor", "symmetric_psor", perp.PGS(order="random")):
+            result = perp.solve(problem, method, max_iterations=3, x0=np.ones(problem.n))
+            result.verify(), perp.verify(problem, result.x), perp.verify(problem, [0] * problem.n)
+
+counts = {}
+for module in pkgutil.iter_modules(perp.kernels.__path__):
+    loaded = importlib.import_module("perp.kernels." + module.name)
+    for name, item in vars(loaded).items():
+        if hasattr(item, "signatures") and item.py_func.__module__ == loaded.__name__:
+            if item.targetoptions.get("forceinline") is None:
+                counts[f"{module.name}.{name}"] = len(item.signatures)
+print(json.dumps(counts))
+"""
+
+
+def test_every_kernel_is_compiled_for_exactly_one_signature():
+    run = subprocess.run([sys.executable, "-c", USE_EVERYTHING], check=True, capture_output=True, text=True)
+    counts = json.loads(run.stdout)
+    assert len(counts) >= 14
+    assert counts == dict.fromkeys(counts, 1)
