@@ -15,10 +15,10 @@ from rich.table import Table
 import perp
 from benchmarks.cpp_twin import FLAGS, CppTwin
 from benchmarks.overhead import measure_checks, measure_loop, measure_memory, measure_start
-from benchmarks.sweeps import measure_compressed_rows, measure_contacts, measure_rows
+from benchmarks.sweeps import measure_compressed_rows, measure_contacts, measure_rows, measure_scattered_rows
 
 BENCHMARKS: dict[str, tuple[Callable[[CppTwin], Table], ...]] = {
-    "sweeps": (measure_rows, measure_contacts, measure_compressed_rows),
+    "sweeps": (measure_rows, measure_contacts, measure_compressed_rows, measure_scattered_rows),
     "overhead": (measure_loop, measure_checks, measure_memory, measure_start),
 }
 

@@ -9,7 +9,7 @@ from scipy import sparse
 import perp
 
 SEEDS = st.integers(0, 2**31)
-FORMS = ("dense", "sparse", "factored", "body pairs")
+FORMS = ("dense", "sparse runs", "sparse", "factored", "body pairs")
 
 
 def spd_matrix(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -22,7 +22,7 @@ def lcps(draw: st.DrawFn, max_n: int = 12) -> perp.LCP:
     rng = np.random.default_rng(draw(SEEDS))
     n = draw(st.integers(1, max_n))
     A = spd_matrix(rng, n)
-    return perp.LCP(sparse.csr_array(A) if draw(st.booleans()) else A, rng.standard_normal(n))
+    return perp.LCP(explicit(A, draw(st.sampled_from(FORMS[:3]))), rng.standard_normal(n))
 
 
 @st.composite
@@ -34,7 +34,7 @@ def box_lcps(draw: st.DrawFn, max_n: int = 12) -> perp.BoxLCP:
     lower = rng.choice([-np.inf, -1.0, 0.0, 0.5], n)
     width = rng.choice([0.0, 1.0, 10.0, np.inf], n)
     upper = np.where(np.isinf(lower), rng.choice([0.0, 1.0, np.inf], n), np.maximum(lower, -1.0) + width)
-    return perp.BoxLCP(sparse.csr_array(A) if draw(st.booleans()) else A, rng.standard_normal(n), lower, upper)
+    return perp.BoxLCP(explicit(A, draw(st.sampled_from(FORMS[:3]))), rng.standard_normal(n), lower, upper)
 
 
 @st.composite
@@ -54,6 +54,16 @@ def contact_problems(draw: st.DrawFn, forms: tuple[str, ...] = FORMS) -> perp.Co
     )
 
 
+def explicit(A: np.ndarray, form: str) -> perp.Operator:
+    """A dense matrix as an array, as rows of runs of adjacent columns, or as plain compressed rows."""
+    if form == "dense":
+        return perp.DenseOperator(A)
+    operator = perp.SparseOperator(sparse.csr_array(A))
+    # Small matrices are full of runs; plain compressed rows are for matrices whose columns lie scattered.
+    operator.__dict__["runs"] = perp.SparseOperator.runs.func(operator) if form == "sparse runs" else None
+    return operator
+
+
 def factored_operator(rng: np.random.Generator, contacts: int, others: int = 0) -> perp.FactoredOperator:
     bodies = 3
     pairs = np.array([rng.choice(bodies, 2, replace=False) for _ in range(contacts)]).reshape(-1, 2)
@@ -67,10 +77,8 @@ def factored_operator(rng: np.random.Generator, contacts: int, others: int = 0) 
 
 def in_form(operator: perp.FactoredOperator, form: str) -> perp.Operator:
     """The same matrix A held in another way."""
-    if form == "dense":
-        return perp.DenseOperator(operator.to_dense())
-    if form == "sparse":
-        return perp.SparseOperator(operator.to_sparse())
+    if form in FORMS[:3]:
+        return explicit(operator.to_dense(), form)
     if form == "factored":
         return perp.FactoredOperator(operator.J, operator.mass.to_sparse(), operator.compliance)
     assert form == "body pairs"

@@ -14,7 +14,9 @@ import perp, perp.kernels
 stack = perp.gallery.make("box_stack", n=48).problem
 sparse_mass = perp.FactoredOperator(stack.A.J, stack.A.mass.to_sparse())
 dense = perp.DenseOperator(stack.A.to_dense())
-matrices = [stack.A, sparse_mass, dense, perp.SparseOperator(stack.A.to_sparse())]
+runs, scattered = perp.SparseOperator(stack.A.to_sparse()), perp.SparseOperator(stack.A.to_sparse())
+scattered.__dict__["runs"] = None
+matrices = [stack.A, sparse_mass, dense, runs, scattered]
 for A in matrices:
     A @ np.ones(stack.n)
     for problem in (

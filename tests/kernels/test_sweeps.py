@@ -67,13 +67,14 @@ def test_plain_rows_of_a_factored_operator_follow_the_twin_in_both_layouts(seed)
         assert_follows_twin(perp.BoxLCP(strategies.in_form(operator, form), b, -0.5, 1.0), 1.3)
 
 
-@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("form", strategies.FORMS[:3])
 def test_planar_contacts_have_one_tangent(form):
     rng = np.random.default_rng(3)
     A = strategies.spd_matrix(rng, 7)
     for model in ("box", "cone"):
-        operator = sparse.csr_array(A) if form == "sparse" else A
-        problem = perp.ContactProblem(operator, rng.standard_normal(7), [0.3, 0.4, 0.5], model, dimension=2)
+        problem = perp.ContactProblem(
+            strategies.explicit(A, form), rng.standard_normal(7), [0.3, 0.4, 0.5], model, dimension=2
+        )
         assert_follows_twin(problem, 1.1)
 
 
@@ -127,5 +128,18 @@ def test_random_order_is_a_permutation_that_the_seed_decides():
 def test_products_agree_with_numpy_whatever_the_length_of_a_row(n):
     rng = np.random.default_rng(n)
     A, b, x = rng.standard_normal((n, n)), rng.standard_normal(n), rng.standard_normal(n)
-    for form in (A, sparse.csr_array(A)):
-        np.testing.assert_allclose(perp.LCP(form, b).slack(x), A @ x + b, atol=1e-12)
+    for form in strategies.FORMS[:3]:
+        np.testing.assert_allclose(perp.LCP(strategies.explicit(A, form), b).slack(x), A @ x + b, atol=1e-12)
+
+
+def test_runs_of_adjacent_columns_are_found_and_short_ones_are_not_worth_it():
+    A = np.zeros((4, 12))
+    A[0, 0:5] = A[0, 6:12] = A[2, 3:7] = A[3, 11] = 1.0
+    A = sparse.csr_array(np.vstack([A, np.zeros((8, 12))]))
+    pointers, columns, offsets = perp.SparseOperator(A).runs
+    np.testing.assert_array_equal(pointers, [0, 2, 2, 3, 4] + [4] * 8)
+    np.testing.assert_array_equal(columns, [0, 6, 3, 11])
+    np.testing.assert_array_equal(offsets, [0, 5, 11, 15, 16])
+    assert perp.SparseOperator(sparse.eye_array(5, format="csr")).runs is None
+    assert perp.SparseOperator(sparse.csr_array((3, 3))).runs is None
+    assert perp.SparseOperator(sparse.csr_array((0, 0))).runs is None

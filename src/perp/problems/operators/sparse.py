@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from scipy import sparse
 from perp.errors import InvalidProblem
 from perp.problems.inputs import Vector, freeze, reject_non_finite, require_real_dtype
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
+
+SHORTEST_RUN = 4
+"""Rows are held as runs of adjacent columns when those are this long on average."""
 
 
 class SparseOperator(Operator):
@@ -30,10 +34,33 @@ class SparseOperator(Operator):
         return int(self.matrix.shape[0])
 
     def slack(self, x: Vector, b: Vector, out: Vector) -> Vector:
-        from perp.kernels import csr
+        if self.runs is not None:
+            from perp.kernels import runs
 
-        csr.slack(self.pointers, self.indices, self.values, b, x, out)
+            runs.slack(*self.runs, self.values, b, x, out)
+        else:
+            from perp.kernels import csr
+
+            csr.slack(self.pointers, self.indices, self.values, b, x, out)
         return out
+
+    @cached_property
+    def runs(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None:
+        """Pointers, first columns and offsets of the runs of adjacent columns; None where runs are short.
+
+        The rows of an assembled contact matrix are made of them (all contacts of a face are neighbours), and the
+        kernels of `perp.kernels.runs` sweep such rows up to half as fast again as plain compressed rows.
+        """
+        matrix = self.matrix
+        starts = np.ones(matrix.nnz, dtype=bool)
+        starts[1:] = np.diff(matrix.indices) != 1
+        starts[matrix.indptr[:-1][np.diff(matrix.indptr) > 0]] = True
+        first = np.flatnonzero(starts)
+        if matrix.nnz < SHORTEST_RUN * first.size or matrix.nnz == 0:
+            return None
+        pointers = np.searchsorted(first, matrix.indptr).astype(self.pointers.dtype)
+        offsets = np.append(first, matrix.nnz).astype(self.pointers.dtype)
+        return freeze(pointers), freeze(self.indices[first]), freeze(offsets)
 
     def diagonal(self) -> Vector:
         diagonal: Vector = self.matrix.diagonal()

@@ -70,6 +70,10 @@ def steps(problem: Problem, relaxation: float) -> Vector:
 
 
 def _sweep_compressed_rows(A: SparseOperator, vectors: tuple[Vector, ...], contact: tuple[Any, ...] | None) -> Sweeper:
+    if A.runs is not None:
+        from perp.kernels import runs
+
+        return Sweeper(runs, (*A.runs, A.values, *vectors), contact)
     from perp.kernels import csr
 
     return Sweeper(csr, (A.pointers, A.indices, A.values, *vectors), contact)
