@@ -47,7 +47,7 @@ def contact_problems(draw: st.DrawFn, forms: tuple[str, ...] = FORMS) -> perp.Co
     return perp.ContactProblem(
         in_form(operator, draw(st.sampled_from(forms))),
         rng.standard_normal(3 * contacts + others),
-        rng.uniform(0.0, 1.0, contacts),
+        rng.choice([0.0, 0.3, 0.9], contacts),
         model,
         lower=rng.choice([-np.inf, -0.5], others),
         upper=rng.choice([np.inf, 0.5], others),

@@ -29,10 +29,10 @@ def project_on_cone(point: np.ndarray, friction: float) -> np.ndarray:
     """The nearest (n, p, q) with |(p, q)| <= friction n."""
     n, tangent = point[0], point[1:]
     length = np.linalg.norm(tangent)
-    if length <= friction * n:
-        return point
     if friction * length <= -n:
         return np.zeros_like(point)
+    if length <= friction * n:
+        return point
     axis = np.array([1.0, *(friction * tangent / length)]) / np.sqrt(1 + friction**2)
     return max(point @ axis, 0.0) * axis
 
@@ -85,8 +85,45 @@ def sweep(
     return x
 
 
-def jacobi_step(problem: perp.LCP | perp.BoxLCP, x: np.ndarray, damping: float) -> np.ndarray:
-    """NOTES eq. 52 with M = D, damped."""
+def jacobi_step(problem: perp.LCP | perp.BoxLCP | perp.ContactProblem, x: np.ndarray, damping: float) -> np.ndarray:
+    """NOTES eq. 52 with M = D, damped; the tangents of contacts are bounded by the new normals."""
     A = problem.A.to_dense()
+    y = A @ x + problem.b
+    stiffness = A.diagonal().copy()
+    contacts = problem.contacts if isinstance(problem, perp.ContactProblem) else 0
+    is_cone = contacts and problem.model == "cone"
+    for c in range(contacts if is_cone else 0):
+        tangents = np.arange(3 * c + 1, 3 * c + 3)
+        stiffness[tangents] = np.linalg.eigvalsh(A[np.ix_(tangents, tangents)]).max()
+    moved = x - damping * y / stiffness
+    lower, upper = problem.bounds(moved)
+    new = np.clip(moved, lower, upper)
+    for c in range(contacts if is_cone else 0):
+        tangents = slice(3 * c + 1, 3 * c + 3)
+        new[tangents] = project_on_disc(moved[tangents], problem.friction[c] * new[3 * c])
+    return new
+
+
+def disc_measures(problem: perp.ContactProblem, x: np.ndarray) -> dict[str, float]:
+    """Gap, NOTES eq. 106 merit and energy of a contact problem with cone friction, row by row and disc by disc."""
+    A = problem.A.to_dense()
+    y = A @ x + problem.b
     lower, upper = problem.bounds(x)
-    return np.clip(x - damping * (A @ x + problem.b) / A.diagonal(), lower, upper)
+    gap = merit = energy = 0.0
+    tangents = {i for c in range(problem.contacts) for i in (3 * c + 1, 3 * c + 2)}
+    for i in set(range(problem.n)) - tangents:
+        for bound, slack in ((lower[i], max(y[i], 0.0)), (upper[i], max(-y[i], 0.0))):
+            gap += abs(x[i] - bound) * slack if np.isfinite(bound) else 0.0
+        nearest = min(abs(x[i] - lower[i]), abs(upper[i] - x[i]))
+        merit += abs(y[i]) * (nearest if np.isfinite(nearest) else 1.0)
+        impulse = x[i] - np.clip(x[i] - y[i] / A[i, i], lower[i], upper[i])
+        energy += 0.5 * A[i, i] * impulse**2
+    for c, mu in enumerate(problem.friction):
+        pair = slice(3 * c + 1, 3 * c + 3)
+        radius, slip = mu * max(x[3 * c], 0.0), np.linalg.norm(y[pair])
+        gap += abs(radius * slip + x[pair] @ y[pair])
+        merit += abs(radius - np.linalg.norm(x[pair])) * slip
+        stiffness = A.diagonal()[pair].max()
+        impulse = x[pair] - project_on_disc(x[pair] - y[pair] / stiffness, radius)
+        energy += 0.5 * stiffness * impulse @ impulse
+    return {"gap": gap, "modified_merit": merit, "energy_mean": energy / problem.n}

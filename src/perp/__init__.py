@@ -24,6 +24,7 @@ from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
 from perp.solvers.splitting.jacobi import Jacobi
 from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
+from perp.solvers.warm_up import warm_up
 from perp.solvers.wrappers.best_so_far import best_so_far
 from perp.version import __version__
 
@@ -47,6 +48,7 @@ __all__ = [
     "PSOR",
     "SymmetricPSOR",
     "best_so_far",
+    "warm_up",
     "Operator",
     "DenseOperator",
     "SparseOperator",

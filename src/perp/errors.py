@@ -34,12 +34,12 @@ class MissingExtra(ImportError):
     """An optional dependency is needed and not installed; the message gives the command that installs it."""
 
     def __init__(self, package: str, purpose: str, extra: str) -> None:
-        super().__init__(f'{purpose} needs {package}, which is not installed: pip install "perp[{extra}]"')
+        super().__init__(f"{purpose} needs {package}, which is not installed: pip install {package} (extra '{extra}')")
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'psor'?` for a misspelt word, followed by every known one."""
     names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.5)
     hint = f"; did you mean {' or '.join(repr(name) for name in close)}?" if close else ""
     return f"{hint} (known: {', '.join(names)})" if names else hint

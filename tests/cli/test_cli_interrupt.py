@@ -14,19 +14,19 @@ from perp.cli import progress
 from perp.problems.files import load
 
 INTERRUPTING = """
-import os, signal, sys, threading
+import os, signal, sys
 from perp.cli.main import app
 from perp.solvers import loop
 
 check, checks = loop._Run._check, []
 
-def press_later(*arguments):
+def press(*arguments, **words):
     checks.append(None)
     if len(checks) == 2:  # the kernels are loaded, and the loop is on its way
-        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-    return check(*arguments)
+        os.kill(os.getpid(), signal.SIGINT)
+    return check(*arguments, **words)
 
-loop._Run._check = press_later
+loop._Run._check = press
 signal.signal(signal.SIGINT, signal.default_int_handler)
 app(sys.argv[1:])
 """

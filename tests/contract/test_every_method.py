@@ -45,7 +45,7 @@ def test_a_method_refuses_with_a_reason_or_returns_an_honest_result(method, kind
     assert result.residual == pytest.approx(found.residual, rel=1e-12, abs=1e-15)
     assert found.bound_violation <= 1e-12
     assert result.success == (result.residual <= 1e-8)
-    assert result.iterations <= 301  # one more may tell a standstill from a cycle
+    assert result.iterations <= 300
     assert result.history.iteration[0] == 0
     if example.expected in ("infeasible", "unsolvable"):
         assert not result.success
@@ -80,7 +80,7 @@ def test_a_method_describes_itself(method):
     assert method.accepts <= {"lcp", "box", "contact/box", "contact/cone"}
     assert method.family in method.__module__
     assert method.requires
-    assert any(source in method.reference for source in ("NOTES", "PGS-SM", "AMGS", "SLIDES", "THESIS"))
+    assert any(letter.isdigit() for letter in method.reference), "name a section, an equation or a year"
     assert method.__doc__
     assert method() == method()
     with pytest.raises(AttributeError):

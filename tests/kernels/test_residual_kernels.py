@@ -51,7 +51,7 @@ def test_the_other_measures_of_an_lcp_are_their_formulas(problem, seed):
     found = perp.verify(problem, x)
     impulse = x - np.maximum(x - y / A.diagonal(), 0.0)
     energy = 0.5 * A.diagonal() * impulse**2
-    assert found.merit == pytest.approx(x @ np.abs(y), rel=1e-9, abs=1e-13)
+    assert found.modified_merit == pytest.approx(x @ np.abs(y), rel=1e-9, abs=1e-13)
     assert found.gap == pytest.approx(x @ np.maximum(y, 0.0), rel=1e-9, abs=1e-13)
     assert found.slack_violation == pytest.approx(max(0.0, -y.min()), abs=1e-13)
     assert found.objective == pytest.approx(0.5 * x @ A @ x + b @ x, rel=1e-9, abs=1e-12)
@@ -92,6 +92,35 @@ def test_cone_measures_are_their_formulas(problem, seed):
     assert found.cone_violation == pytest.approx(cone, abs=1e-12)
     assert found.dissipation_error == pytest.approx(dissipation, abs=1e-12)
     assert found.de_saxce == pytest.approx(de_saxce, abs=1e-12)
+
+
+@given(strategies.contact_problems(), st.integers(0, 1000))
+def test_gap_merit_and_energy_of_cone_friction_are_their_formulas(problem, seed):
+    cone = perp.ContactProblem(problem.A, problem.b, problem.friction, "cone", lower=problem.lower, upper=problem.upper)
+    x = random_point(cone, seed)
+    found = perp.verify(cone, x)
+    for name, value in twins.disc_measures(cone, x).items():
+        assert getattr(found, name) == pytest.approx(value, rel=1e-9, abs=1e-12), name
+
+
+def test_de_saxce_vanishes_at_a_separating_contact_without_friction():
+    for dimension in (2, 3):
+        problem = perp.ContactProblem(np.eye(dimension), [1.0, 0, 0][:dimension], 0.0, "cone", dimension=dimension)
+        assert perp.verify(problem, np.zeros(dimension)).de_saxce == 0.0
+
+
+@pytest.mark.parametrize("model", ["box", "cone"])
+def test_a_planar_contact_is_measured_with_its_one_tangent(model):
+    problem = perp.ContactProblem(np.diag([2.0, 4.0]), [-1.0, 3.0], 0.5, model, dimension=2)
+    found = perp.verify(problem, [0.5, 0.1])  # y = (0, 3.4); the bound of the tangent is 0.25
+    assert found.natural_inf == pytest.approx(0.35)
+    assert found.dissipation_error == pytest.approx(0.25 * 3.4 + 0.1 * 3.4)
+    assert perp.solve(problem, "pgs").x == pytest.approx([0.5, -0.25])
+
+
+def test_a_small_slack_is_seen_beside_a_large_x():
+    problem = perp.LCP([[1e-6]], [-1e7])
+    assert perp.verify(problem, [1e13 + 500.0]).natural_inf == pytest.approx(5e-4, rel=1e-3)
 
 
 @given(ANY_PROBLEM, st.integers(0, 1000))

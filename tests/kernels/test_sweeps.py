@@ -52,7 +52,7 @@ def test_all_forms_of_the_same_matrix_give_the_same_iterates_to_rounding(seed, m
     b, friction = rng.standard_normal(operator.n), rng.uniform(0, 1, 4)
     runs = []
     for form in strategies.FORMS:
-        problem = perp.ContactProblem(strategies.in_form(operator, form), b, friction, model)
+        problem = perp.ContactProblem(strategies.in_form(operator, form), b, friction, model, extra_rows=2)
         runs.append(iterates(problem, perp.PGS(), np.zeros(problem.n), 6)[-1])
     for run in runs[1:]:
         np.testing.assert_allclose(run, runs[0], rtol=1e-10, atol=1e-10)
@@ -73,7 +73,7 @@ def test_planar_contacts_have_one_tangent(form):
     A = strategies.spd_matrix(rng, 7)
     for model in ("box", "cone"):
         problem = perp.ContactProblem(
-            strategies.explicit(A, form), rng.standard_normal(7), [0.3, 0.4, 0.5], model, dimension=2
+            strategies.explicit(A, form), rng.standard_normal(7), [0.3, 0.4, 0.5], model, dimension=2, extra_rows=1
         )
         assert_follows_twin(problem, 1.1)
 

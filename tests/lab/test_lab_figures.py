@@ -80,5 +80,5 @@ def test_a_pattern_is_a_picture_unless_the_operator_knows_no_entries():
 
 def test_without_matplotlib_the_remedy_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtra, match=r"pip install .perp\[report\]"):
+    with pytest.raises(MissingExtra, match="pip install matplotlib"):
         draw_convergence([], 1e-8)

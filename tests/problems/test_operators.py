@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 import strategies
@@ -48,7 +50,7 @@ def test_product_diagonal_rows_blocks_and_parts_agree_with_the_dense_matrix(form
     )
     blocks = operator.diagonal_blocks(3, 2)
     np.testing.assert_allclose(blocks, [dense[:3, :3], dense[3:6, 3:6]], **near)
-    assert operator.asymmetry() == pytest.approx(0.0, abs=1e-12)
+    assert operator.asymmetry == pytest.approx(0.0, abs=1e-12)
 
 
 def test_a_sparse_jacobian_of_rigid_bodies_is_stored_as_body_pairs():
@@ -145,4 +147,46 @@ def test_scaling_rows_is_exact_for_powers_of_two():
 def test_asymmetry_is_measured_against_the_largest_entry():
     A = np.array([[1.0, 3.0], [2.0, 4.0]]) * 1e200
     for form in (A, sparse.csr_array(A)):
-        assert perp.LCP(form, np.zeros(2)).A.asymmetry() == pytest.approx(0.25)
+        assert perp.LCP(form, np.zeros(2)).A.asymmetry == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("form", ALL_FORMS)
+def test_an_operator_and_its_problem_travel_to_another_process_unchanged(form):
+    operator, _ = random_operator(form, 0)
+    problem = perp.BoxLCP(operator, np.ones(operator.n), -1.0, 1.0)
+    again = pickle.loads(pickle.dumps(problem))
+    np.testing.assert_array_equal(again.A.to_dense(), operator.to_dense())
+    assert not again.b.flags.writeable
+    np.testing.assert_allclose(perp.solve(again, "pgs").x, perp.solve(problem, "pgs").x, atol=1e-14)
+
+
+def test_contacts_travel_with_their_friction_and_extra_rows():
+    problem = perp.ContactProblem(np.eye(7), np.zeros(7), [0.1, 0.2], "cone", lower=[-1.0], upper=[2.0])
+    again = pickle.loads(pickle.dumps(problem))
+    assert (again.model, again.contacts, again.n - again.contact_rows) == ("cone", 2, 1)
+    np.testing.assert_array_equal(again.upper, [2.0])
+
+
+@pytest.mark.parametrize("form", ALL_FORMS)
+def test_a_product_with_a_vector_of_the_wrong_length_is_refused(form):
+    operator, _ = random_operator(form, 0)
+    with pytest.raises(ValueError, match="x has length 3"):
+        operator @ np.ones(3)
+
+
+def test_an_operator_is_an_array_for_numpy():
+    A = np.array([[1.0, 2.0], [3.0, 4.0]])
+    np.testing.assert_array_equal(np.asarray(perp.LCP(sparse.csr_array(A), [0.0, 0.0]).A), A)
+
+
+def test_empty_and_odd_stencils():
+    assert perp.StencilOperator((0,), 2.0).to_sparse().shape == (0, 0)
+    with pytest.raises(TypeError, match=r"shape\[0\]"):
+        perp.StencilOperator((3.7, 2), 4.0)
+    with pytest.raises(TypeError, match="diagonal"):
+        perp.StencilOperator((3, 2), 4.0j)
+
+
+def test_the_inertia_of_a_body_that_cannot_move_is_ignored():
+    masses = perp.BodyMasses([np.inf, 1.0], [np.full((3, 3), np.nan), np.eye(3)])
+    np.testing.assert_array_equal(masses.solve(np.ones(12))[:6], 0.0)

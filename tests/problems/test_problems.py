@@ -71,7 +71,7 @@ def test_a_projected_contact_point_is_feasible_and_stays_where_it_is(problem, se
 
 
 def test_contact_rows_come_first_and_other_rows_are_equations_by_default():
-    problem = perp.ContactProblem(np.eye(8), np.zeros(8), [0.5, 0.6])
+    problem = perp.ContactProblem(np.eye(8), np.zeros(8), [0.5, 0.6], extra_rows=2)
     assert (problem.contacts, problem.contact_rows) == (2, 6)
     lower, upper = problem.bounds(np.array([2.0, 0, 0, -1.0, 0, 0, 0, 0]))
     np.testing.assert_array_equal(lower, [0, -1, -1, 0, 0, 0, -np.inf, -np.inf])
@@ -82,11 +82,13 @@ def test_contact_rows_come_first_and_other_rows_are_equations_by_default():
 @pytest.mark.parametrize(
     ("build", "words"),
     [
-        (lambda: perp.ContactProblem(np.eye(4), np.zeros(4), 0.5), "multiple of 3"),
-        (lambda: perp.ContactProblem(np.eye(3), np.zeros(3), [0.5, 0.5]), "6 rows.*only 3"),
+        (lambda: perp.ContactProblem(np.eye(4), np.zeros(4), 0.5), "multiple of 3.*dimension=2.*extra_rows"),
+        (lambda: perp.ContactProblem(np.eye(9), np.zeros(9), [0.5, 0.5]), "make 6 rows, but A has 9"),
+        (lambda: perp.ContactProblem(np.eye(4), np.zeros(4), 0.5, extra_rows=-1), "extra_rows"),
+        (lambda: perp.ContactProblem(np.eye(3), np.zeros(3), [0.5, 0.5]), "make 6 rows, but A has 3"),
         (lambda: perp.ContactProblem(np.eye(3), np.zeros(3), 0.5, "cune"), "did you mean 'cone'"),
         (lambda: perp.ContactProblem(np.eye(3), np.zeros(3), 0.5, dimension=4), "dimension is 4"),
-        (lambda: perp.ContactProblem(np.eye(4), np.zeros(4), [0.5], lower=2.0, upper=1.0), r"lower\[0\]"),
+        (lambda: perp.ContactProblem(np.eye(4), np.zeros(4), [0.5], extra_rows=1, lower=2.0, upper=1.0), r"lower\[0\]"),
     ],
 )
 def test_contact_problems_that_make_no_sense_are_refused(build, words):
@@ -152,10 +154,10 @@ def test_verification_refuses_a_point_that_is_none():
 
 
 def test_a_rows_extreme_diagonal_is_brought_near_one_by_a_power_of_two():
-    diagonal = np.array([1e-300, 1.0, 2.0**31, 2.0**40, 1e300, 0.0])
-    problem = perp.LCP(np.diag(diagonal), np.zeros(6))
+    diagonal = np.array([1e-300, 1.0, 2.0**19, 2.0**40, 1e300, 0.0, 2.0**-9, 2.0**-12])
+    problem = perp.LCP(np.diag(diagonal), np.zeros(8))
     scales = problem.row_scales
-    np.testing.assert_array_equal(scales[[1, 2, 5]], 1.0)
+    np.testing.assert_array_equal(scales[[1, 2, 5, 6]], 1.0)
     np.testing.assert_array_equal(np.frexp(scales)[0], 0.5)
-    assert ((scales * diagonal)[[0, 3, 4]] >= 1.0).all()
-    assert ((scales * diagonal)[[0, 3, 4]] < 2.0).all()
+    assert ((scales * diagonal)[[0, 3, 4, 7]] >= 1.0).all()
+    assert ((scales * diagonal)[[0, 3, 4, 7]] < 2.0).all()

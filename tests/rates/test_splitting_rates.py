@@ -56,7 +56,7 @@ def test_over_relaxation_follows_youngs_formula_below_its_optimum(relaxation):
 
 
 def iteration_matrix(A, relaxation, backward=False):
-    """M^-1 N of SOR: x_new = x - M^-1 relaxation (A x + b), M = D + relaxation L (ERRATA: the scaled splitting)."""
+    """M^-1 N of SOR: x_new = x - M^-1 relaxation (A x + b), M = D + relaxation L (NOTES 5.2 forgets it beside b)."""
     triangle = np.triu(A, 1) if backward else np.tril(A, -1)
     M = np.diag(A.diagonal()) + relaxation * triangle
     return np.eye(len(A)) - np.linalg.solve(M, relaxation * A)

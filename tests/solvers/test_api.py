@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import strategies
+import twins
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -43,14 +44,61 @@ def test_a_refusal_names_the_reason_and_the_methods_that_would_work():
     matrix_free = perp.MatrixFreeOperator(aslinearoperator(A), A.diagonal())
     with pytest.raises(MethodRefused, match=r"pgs refuses: it needs 'rows' of A.*would work: jacobi"):
         perp.solve(perp.LCP(matrix_free, np.ones(2)), "pgs")
-    with pytest.raises(MethodRefused, match="no method of this version would work"):
+    with pytest.raises(MethodRefused, match="pgs refuses: it divides by the diagonal"):
         perp.solve(perp.LCP([[0.0]], [1.0]), "pgs")
 
 
 def test_suitable_methods_are_those_that_do_not_refuse():
-    rng = np.random.default_rng(0)
-    names = [m.name for m in suitable_methods(perp.LCP(sparse.csr_array(np.eye(3)), rng.standard_normal(3)))]
-    assert names == ["jacobi", "pgs", "psor", "symmetric_psor"]
+    names = [method.name for method in suitable_methods(perp.LCP(sparse.csr_array(np.eye(3)), np.ones(3)))]
+    assert {"jacobi", "pgs", "psor", "symmetric_psor"} <= set(names)
+    assert "pgs" not in [method.name for method in suitable_methods(perp.LCP([[0.0]], [1.0]))]
+
+
+@pytest.mark.parametrize(("word", "meant"), [("maxiter", "max_iterations"), ("to", "tol"), ("x_0", "x0")])
+def test_a_misspelt_argument_is_answered_with_the_one_that_was_meant(word, meant):
+    for method in ("auto", "pgs"):
+        with pytest.raises(TypeError, match=f"did you mean.*'{meant}'"):
+            perp.solve(perp.LCP([[1.0]], [1.0]), method, **{word: 1})
+
+
+@pytest.mark.parametrize("method", ["pgs", "jacobi"])
+@pytest.mark.parametrize("exponent", [-300, -100, -12, -9, -6, -3, 0, 3, 6, 9, 12, 100, 300])
+def test_the_answer_does_not_depend_on_the_scale_of_the_data(method, exponent):
+    factor = 10.0**exponent
+    A, b = np.array([[4.0, -1.0], [-1.0, 4.0]]) * factor, np.array([-3.0, -2.0]) * factor
+    for form in (A, sparse.csr_array(A)):
+        result = perp.solve(perp.LCP(form, b), method)
+        assert result.success
+        np.testing.assert_allclose(result.x, [14 / 15, 11 / 15], atol=1e-4)
+    contact = perp.ContactProblem(np.eye(3) * factor, np.array([-1.0, 0.1, 0.1]) * factor, 0.5)
+    np.testing.assert_allclose(perp.solve(contact, method).x, [1.0, -0.1, -0.1], atol=1e-4)
+
+
+@pytest.mark.filterwarnings("error")
+def test_data_that_no_scaling_can_hold_end_in_a_status_not_in_an_exception():
+    assert not perp.solve(perp.LCP([[1e-300]], [-1e10]), "pgs").success
+    for form in (np.asarray, sparse.csr_array):
+        result = perp.solve(perp.LCP(form([[1e-300, 1e20], [0.0, 1.0]]), [1.0, -1.0]), "pgs")
+        assert np.isfinite(result.x).all()
+
+
+def test_best_so_far_tells_divergence_and_cycles_like_the_method_that_it_wraps():
+    diverging = perp.BoxLCP([[1.0, 20.0], [30.0, 1.0]], [-1.0, -1.1], -np.inf, np.inf)
+    assert perp.solve(diverging, perp.best_so_far(perp.PGS()), max_iterations=2000).status is perp.Status.BREAKDOWN
+    cyclic = perp.LCP([[1.0, 2.0, 0.0], [0.0, 1.0, 2.0], [2.0, 0.0, 1.0]], -np.ones(3))
+    assert perp.solve(cyclic, perp.best_so_far(perp.PGS())).status is perp.Status.CYCLING
+
+
+def test_results_compare_by_identity():
+    problem = perp.LCP([[1.0]], [-1.0])
+    result = perp.solve(problem)
+    assert result == result
+    assert result != perp.solve(problem)
+    assert {result}
+
+
+def test_warming_up_loads_the_kernels_and_changes_nothing():
+    assert perp.warm_up() is None
 
 
 @pytest.mark.parametrize("method", [3, None, perp.LCP])
@@ -108,17 +156,24 @@ def test_best_so_far_refuses_what_the_wrapped_method_refuses():
         perp.best_so_far("pgs")
 
 
-def test_jacobi_steps_are_those_of_its_twin():
-    import twins
-
-    rng = np.random.default_rng(0)
-    problem = perp.BoxLCP(strategies.spd_matrix(rng, 7), rng.standard_normal(7), -0.5, 1.0)
+@given(st.one_of(strategies.lcps(), strategies.box_lcps(), strategies.contact_problems()))
+def test_jacobi_steps_are_those_of_its_twin(problem):
     method = perp.Jacobi(damping=0.4)
-    state, x = method.start(problem, np.zeros(7)), np.zeros(7)
+    x = problem.project(np.zeros(problem.n))
+    state = method.start(problem, x.copy())
     for _ in range(5):
         method.step(problem, state, 1)
         x = twins.jacobi_step(problem, x, 0.4)
-        np.testing.assert_allclose(state.x, x, atol=1e-13)
+        np.testing.assert_allclose(state.x, x, atol=1e-12)
+
+
+def test_jacobi_solves_cone_friction_with_nothing_but_a_product_and_the_diagonal():
+    rng = np.random.default_rng(0)
+    A, b = strategies.spd_matrix(rng, 6), rng.standard_normal(6)
+    product = perp.MatrixFreeOperator(aslinearoperator(A), A.diagonal())
+    found = perp.solve(perp.ContactProblem(product, b, 0.5, "cone"))
+    assert found.success
+    np.testing.assert_allclose(found.x, perp.solve(perp.ContactProblem(A, b, 0.5, "cone"), "pgs").x, atol=1e-6)
 
 
 def test_jacobi_damps_itself_by_the_largest_eigenvalue():

@@ -66,6 +66,7 @@ def planted_contacts(
     model: str = "box",
     *,
     dimension: int = 3,
+    extra_rows: int | None = None,
     lower: Any = -np.inf,
     upper: Any = np.inf,
     active: float = 0.5,
@@ -80,12 +81,19 @@ def planted_contacts(
         graze      x = 0,    y = 0                                            (`degenerate`)
         separate   x = 0,    y_n > 0,  y_t anything, for its bounds have collapsed to zero
 
-    Rows after the contacts (bounds `lower`, `upper`) are planted as in `planted_box`.
+    Rows after the contacts (`extra_rows`, `lower`, `upper`) are planted as in `planted_box`.
     """
     rng = np.random.default_rng(seed)
     operator = as_operator(A)
     frame = ContactProblem(
-        operator, np.zeros(operator.n), friction, model, dimension=dimension, lower=lower, upper=upper
+        operator,
+        np.zeros(operator.n),
+        friction,
+        model,
+        dimension=dimension,
+        extra_rows=extra_rows,
+        lower=lower,
+        upper=upper,
     )
     x, y = _draw_contacts(frame, (active * sliding, active * (1.0 - sliding), degenerate), rng)
     b = right_hand_side(operator, x, y)

@@ -18,6 +18,12 @@ def clip(value, low, high):
 
 
 @inlined
+def natural(x, y, low, high):
+    """x - clip(x - y, low, high), written so that a small y is not lost beside a large x."""
+    return clip(y, x - high, x - low)
+
+
+@inlined
 def disc_factor(p, q, radius):
     """What (p, q) is multiplied by to land on the disc of that radius around 0 (hypot: no overflow)."""
     length = math.hypot(p, q)

@@ -10,7 +10,8 @@ import math
 import numpy as np
 
 from perp.kernels.compile import inlined, kernel
-from perp.kernels.projection import clip, disc_factor
+from perp.kernels.fischer import box_merit
+from perp.kernels.projection import disc_factor, natural
 
 RESIDUAL = 0  #             max |natural map| with each row's slack scaled: what a solver stops by
 NATURAL_MAX = 1  #          max |x - clip(x - y)|
@@ -32,24 +33,10 @@ ONE = np.uint64(1)
 
 
 @inlined
-def fischer(a, b):
-    """sqrt(a^2 + b^2) - a - b (NOTES eq. 17), without cancellation or overflow, and with its limits at infinity."""
-    if a == np.inf:
-        return -b
-    if b == np.inf:
-        return -a
-    total = a + b
-    length = math.hypot(a, b)
-    if total > 0.0:
-        return -2.0 * a * (b / (length + total))
-    return length - total
-
-
-@inlined
-def add_natural(natural, scaled, totals):
+def add_natural(plain, scaled, totals):
     totals[RESIDUAL] = max(totals[RESIDUAL], abs(scaled))
-    totals[NATURAL_MAX] = max(totals[NATURAL_MAX], abs(natural))
-    totals[NATURAL_SQUARES] += natural * natural
+    totals[NATURAL_MAX] = max(totals[NATURAL_MAX], abs(plain))
+    totals[NATURAL_SQUARES] += plain * plain
 
 
 @inlined
@@ -63,10 +50,10 @@ def add_energy(impulse, diagonal, totals):
 @inlined
 def add_row(x, y, low, high, scale, diagonal, totals):
     """One row with bounds low <= x <= high."""
-    add_natural(x - clip(x - y, low, high), x - clip(x - scale * y, low, high), totals)
+    add_natural(natural(x, y, low, high), natural(x, scale * y, low, high), totals)
     if diagonal > 0.0:
-        add_energy(x - clip(x - y / diagonal, low, high), diagonal, totals)
-    merit = fischer(x - low, fischer(high - x, -y))
+        add_energy(natural(x, y / diagonal, low, high), diagonal, totals)
+    merit = box_merit(x, y, low, high)
     totals[MERIT_SQUARES] += merit * merit
     nearest = min(abs(x - low), abs(high - x))
     totals[DISTANCE_MERIT] += abs(y) * (nearest if nearest < np.inf else 1.0)
@@ -81,14 +68,22 @@ def add_row(x, y, low, high, scale, diagonal, totals):
 
 
 @inlined
-def add_disc(x_p, x_q, y_p, y_q, radius, stiffness, totals):
-    """The two tangents of a contact with the disc |x_t| <= radius: natural map x_t - P(x_t - y_t)."""
-    trial_p, trial_q = x_p - y_p, x_q - y_q
-    factor = disc_factor(trial_p, trial_q, radius)
-    natural_p, natural_q = x_p - factor * trial_p, x_q - factor * trial_q
-    add_natural(natural_p, natural_p, totals)
-    add_natural(natural_q, natural_q, totals)
-    totals[MERIT_SQUARES] += natural_p * natural_p + natural_q * natural_q
+def disc_natural(x_p, x_q, y_p, y_q, radius):
+    """x_t - P(x_t - y_t) with P the projection on the disc |x_t| <= radius."""
+    factor = disc_factor(x_p - y_p, x_q - y_q, radius)
+    if factor == 1.0:
+        return y_p, y_q
+    return x_p - factor * (x_p - y_p), x_q - factor * (x_q - y_q)
+
+
+@inlined
+def add_disc(x_p, x_q, y_p, y_q, radius, scale, stiffness, totals):
+    """The two tangents of a contact with cone friction."""
+    plain_p, plain_q = disc_natural(x_p, x_q, y_p, y_q, radius)
+    scaled_p, scaled_q = disc_natural(x_p, x_q, scale * y_p, scale * y_q, radius)
+    add_natural(plain_p, scaled_p, totals)
+    add_natural(plain_q, scaled_q, totals)
+    totals[MERIT_SQUARES] += scaled_p * scaled_p + scaled_q * scaled_q
     length = math.hypot(x_p, x_q)
     slip = math.hypot(y_p, y_q)
     totals[DISTANCE_MERIT] += abs(radius - length) * slip
@@ -96,10 +91,9 @@ def add_disc(x_p, x_q, y_p, y_q, radius, stiffness, totals):
     totals[BOUND_VIOLATION] = max(totals[BOUND_VIOLATION], length - radius)
     totals[ACTIVE] += 2.0 * (length < radius)
     if stiffness > 0.0:
-        trial_p, trial_q = x_p - y_p / stiffness, x_q - y_q / stiffness
-        factor = disc_factor(trial_p, trial_q, radius)
-        add_energy(x_p - factor * trial_p, stiffness, totals)
-        add_energy(x_q - factor * trial_q, stiffness, totals)
+        impulse_p, impulse_q = disc_natural(x_p, x_q, y_p / stiffness, y_q / stiffness, radius)
+        add_energy(impulse_p, stiffness, totals)
+        add_energy(impulse_q, stiffness, totals)
 
 
 @inlined
@@ -109,14 +103,13 @@ def de_saxce(friction, x_n, x_p, x_q, y_n, y_p, y_q):
     p = x_p - y_p
     q = x_q - y_q
     length = math.hypot(p, q)
-    if length > friction * n:
-        if friction * length <= -n:  # inside the polar cone: the apex is nearest
-            n, p, q = 0.0, 0.0, 0.0
-        else:
-            n = (n + friction * length) / (1.0 + friction * friction)
-            factor = friction * n / length
-            p *= factor
-            q *= factor
+    if friction * length <= -n:  # inside the polar cone: the apex is nearest
+        n, p, q = 0.0, 0.0, 0.0
+    elif length > friction * n:
+        n = (n + friction * length) / (1.0 + friction * friction)
+        factor = friction * n / length
+        p *= factor
+        q *= factor
     return max(abs(x_n - n), max(abs(x_p - p), abs(x_q - q)))
 
 
@@ -139,7 +132,7 @@ def measure_contacts(x, y, width, cone, friction, scale, diagonal, totals):
         add_row(x[n], y[n], 0.0, np.inf, scale[n], diagonal[n], totals)
         limit = friction[c] * max(x[n], 0.0)
         if cone:
-            add_disc(x[p], x_q, y[p], y_q, limit, max(diagonal[p], diagonal[q]), totals)
+            add_disc(x[p], x_q, y[p], y_q, limit, scale[p], max(diagonal[p], diagonal[q]), totals)
         else:
             for t in range(p, n + width):
                 add_row(x[t], y[t], -limit, limit, scale[t], diagonal[t], totals)

@@ -17,25 +17,11 @@ import math
 
 import numpy as np
 
-from perp.kernels.compile import inlined, kernel
-from perp.kernels.projection import clip, disc_factor
+from perp.kernels.compile import kernel
+from perp.kernels.fischer import box_merit, fischer
+from perp.kernels.projection import disc_factor, natural
 
 ONE = np.uint64(1)
-
-
-@inlined
-def fischer(a, b):
-    """sqrt(a^2 + b^2) - a - b (NOTES eq. 17); for a + b > 0 in the form that does not cancel."""
-    length = math.sqrt(a * a + b * b)
-    total = a + b
-    return -2.0 * a * b / (length + total) if total > 0.0 else length - total
-
-
-@inlined
-def box_merit(x, y, low, high):
-    """Billups' form for boxes, with its limits where a bound is infinite."""
-    above = y if high == np.inf else fischer(high - x, -y)
-    return -above if low == -np.inf else fischer(x - low, above)
 
 
 @kernel
@@ -46,7 +32,7 @@ def watch_rows(first, x, y, lower, upper, scale, previous, mark, inside):
     for k in range(np.uint64(lower.size)):
         i = first + k
         here, slack, low, high = x[i], y[i], lower[k], upper[k]
-        residual = max(residual, abs(here - clip(here - scale[i] * slack, low, high)))
+        residual = max(residual, abs(natural(here, scale[i] * slack, low, high)))
         merit = box_merit(here, slack, low, high)
         squares += merit * merit
         change = max(change, abs(here - previous[i]))
@@ -74,23 +60,23 @@ def watch_contacts(x, y, width, cone, friction, lower, upper, scale, previous, m
         factor, length = 1.0, 0.0
         if cone:
             p, q = n + ONE, n + ONE + ONE
-            factor = disc_factor(x[p] - y[p], x[q] - y[q], limit)
+            factor = disc_factor(x[p] - scale[p] * y[p], x[q] - scale[q] * y[q], limit)
             length = math.hypot(x[p], x[q])
         for i in range(n, n + width):
-            here, slack = x[i], y[i]
+            here, slack, scaled = x[i], y[i], scale[i] * y[i]
             if i == n:
-                natural = here - max(here - scale[i] * slack, 0.0)
+                error = natural(here, scaled, 0.0, np.inf)
                 merit = fischer(here, slack)
                 between = here > 0.0
             elif cone:
-                natural = here - factor * (here - slack)
-                merit = natural
+                error = scaled if factor == 1.0 else here - factor * (here - scaled)
+                merit = error
                 between = length < limit
             else:
-                natural = here - clip(here - scale[i] * slack, -limit, limit)
+                error = natural(here, scaled, -limit, limit)
                 merit = box_merit(here, slack, -limit, limit)
                 between = -limit < here < limit
-            residual = max(residual, abs(natural))
+            residual = max(residual, abs(error))
             squares += merit * merit
             change = max(change, abs(here - previous[i]))
             from_mark = max(from_mark, abs(here - mark[i]))

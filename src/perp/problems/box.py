@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Vector, as_bound, freeze
-from perp.problems.operators import DenseOperator
+from perp.problems.inputs import Vector, as_bound
+from perp.problems.operators import DenseOperator, Operator
 from perp.problems.problem import Problem
 
 if TYPE_CHECKING:
     from perp.problems.lcp import LCP
-
-EXTREME_EXPONENT = 32
-"""A diagonal entry outside [2^-32, 2^32] is extreme: its row is measured and solved after scaling."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,13 +42,11 @@ class BoxLCP(Problem):
     def bounds(self, x: Vector) -> tuple[Vector, Vector]:
         return self.lower, self.upper
 
-    @cached_property
-    def row_scales(self) -> Vector:
-        return find_row_scales(self.diagonal, self.n)
+    def _with_data(self, operator: Operator, b: Vector) -> BoxLCP:
+        return BoxLCP(operator, b, self.lower, self.upper)
 
-    def equilibrated(self) -> Problem:
-        scaled = self.A.scale_rows(self.row_scales) if (self.row_scales != 1.0).any() else None
-        return BoxLCP(scaled, self.b * self.row_scales, self.lower, self.upper) if scaled is not None else self
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BoxLCP, (self.A, self.b, self.lower, self.upper)
 
     def to_lcp(self) -> LCPForm:
         """The same problem as an LCP, and the way back; needs at least one finite bound a row.
@@ -100,13 +94,3 @@ def checked_bounds(lower: Any, upper: Any, n: int) -> tuple[Vector, Vector]:
         i = crossed[0]
         raise InvalidProblem(f"lower[{i}] = {low[i]} is greater than upper[{i}] = {high[i]}")
     return low, high
-
-
-def find_row_scales(diagonal: Vector | None, n: int) -> Vector:
-    """The power of two that brings each extreme diagonal entry into [1, 2); 1 for the others."""
-    scales = np.ones(n)
-    if diagonal is not None:
-        _, exponent = np.frexp(np.abs(diagonal))
-        extreme = (np.abs(exponent) > EXTREME_EXPONENT) & (diagonal != 0.0)
-        scales[extreme] = np.ldexp(1.0, np.clip(1 - exponent[extreme], -1022, 1023))
-    return freeze(scales)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem, suggest
 from perp.problems.box import checked_bounds
-from perp.problems.inputs import Vector, as_vector
-from perp.problems.problem import Problem
+from perp.problems.inputs import Vector, as_vector, freeze, require_count
+from perp.problems.problem import Problem, find_row_scales
 
 MODELS = ("box", "cone")
 
@@ -28,8 +30,9 @@ class ContactProblem(Problem):
     `model="cone"` bounds the pair by a disc, |(x_p, x_q)| <= friction_c x_n, and the friction opposes the slip: the
     exact Coulomb law with maximum dissipation. (In two dimensions the two are the same.)
 
-    `friction` is one coefficient for all or one a contact. Rows after the contacts are ordinary rows with bounds
-    `lower` and `upper`; by default they are equations (y = 0, x free), as joints are.
+    `friction` is one coefficient for all or one a contact. After the contacts may come `extra_rows` ordinary rows with
+    bounds `lower` and `upper` (numbers, or arrays that also tell how many rows there are); by default they are
+    equations (y = 0, x free), as joints are.
     """
 
     friction: Vector
@@ -46,6 +49,7 @@ class ContactProblem(Problem):
         model: str = "box",
         *,
         dimension: int = 3,
+        extra_rows: int | None = None,
         lower: Any = -np.inf,
         upper: Any = np.inf,
     ) -> None:
@@ -54,12 +58,13 @@ class ContactProblem(Problem):
             raise InvalidProblem(f"model {model!r} is unknown{suggest(str(model), MODELS)}")
         if dimension not in (2, 3):
             raise InvalidProblem(f"dimension is {dimension}; 2 (normal, tangent) or 3 (normal, tangent, tangent)")
-        coefficients = _checked_friction(friction, self.n, dimension)
-        others = self.n - dimension * coefficients.size
-        if others < 0:
+        others = _count_extra_rows(extra_rows, lower, upper)
+        coefficients = _checked_friction(friction, self.n - others, dimension)
+        expected = dimension * coefficients.size + others
+        if expected != self.n:
             raise InvalidProblem(
-                f"friction has {coefficients.size} contacts, which makes {dimension * coefficients.size} rows, "
-                f"but A has only {self.n}"
+                f"{coefficients.size} contacts of {dimension} rows and {others} extra rows make {expected} rows, "
+                f"but A has {self.n}: check the length of friction, dimension and extra_rows"
             )
         low, high = checked_bounds(lower, upper, others)
         for name, value in (
@@ -86,7 +91,12 @@ class ContactProblem(Problem):
         return self.dimension * self.contacts
 
     @property
-    def normal_rows(self) -> np.ndarray[Any, np.dtype[np.intp]]:
+    def has_discs(self) -> bool:
+        """Whether the tangents of a contact are bounded by a disc; in two dimensions a disc is an interval."""
+        return self.model == "cone" and self.dimension == 3
+
+    @property
+    def normal_rows(self) -> NDArray[np.intp]:
         return np.arange(0, self.contact_rows, self.dimension)
 
     def bounds(self, x: Vector) -> tuple[Vector, Vector]:
@@ -105,16 +115,29 @@ class ContactProblem(Problem):
         projected = np.array(x, dtype=np.float64)
         normals = self.normal_rows
         projected[normals] = np.maximum(projected[normals], 0.0)
-        if self.model == "cone" and self.dimension == 3:
+        if self.has_discs:
             limit = self.friction * projected[normals]
             length = np.hypot(projected[normals + 1], projected[normals + 2])
-            factor = np.where(length > limit, limit / np.where(length > 0, length, 1.0), 1.0)
+            factor = np.ones(self.contacts)
+            np.divide(limit, length, out=factor, where=length > limit)
             projected[normals + 1] *= factor
             projected[normals + 2] *= factor
             projected[self.contact_rows :] = np.clip(projected[self.contact_rows :], self.lower, self.upper)
             return projected
         lower, upper = self.bounds(projected)
         return np.clip(projected, lower, upper)
+
+    @cached_property
+    def row_scales(self) -> Vector:
+        """One factor a contact, found from its normal row: scaling the rows of a contact apart would bend its slip."""
+        scales = find_row_scales(self.diagonal, self.n)
+        for tangent in range(1, self.dimension):
+            scales[self.normal_rows + tangent] = scales[self.normal_rows]
+        return freeze(scales)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rebuild = partial(ContactProblem, dimension=self.dimension, lower=self.lower, upper=self.upper)
+        return rebuild, (self.A, self.b, self.friction, self.model)
 
     def __repr__(self) -> str:
         others = self.n - self.contact_rows
@@ -124,13 +147,21 @@ class ContactProblem(Problem):
         )
 
 
+def _count_extra_rows(extra_rows: int | None, lower: Any, upper: Any) -> int:
+    """As told, or as many as there are bounds, or none."""
+    if extra_rows is None:
+        return max(len(bound) if np.ndim(bound) == 1 else 0 for bound in (lower, upper))
+    require_count(extra_rows, "extra_rows")
+    return int(extra_rows)
+
+
 def _checked_friction(friction: Any, n: int, dimension: int) -> Vector:
     if np.ndim(friction) == 0:
         contacts, left_over = divmod(n, dimension)
         if left_over:
             raise InvalidProblem(
-                f"one friction coefficient for all needs a multiple of {dimension} rows, and A has {n}; "
-                f"pass one coefficient a contact if there are other rows after the contacts"
+                f"contacts take {dimension} rows each, and {n} is no multiple of {dimension}: "
+                f"pass dimension=2 for planar contacts, extra_rows=... for rows after the contacts"
             )
         friction = np.full(contacts, friction)
     coefficients = as_vector(friction, "friction")

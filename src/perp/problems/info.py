@@ -13,9 +13,6 @@ from perp.problems.problem import Problem
 CHOLESKY_LIMIT = 2000
 """The largest n for which definiteness is told by trying a dense Cholesky factor (a fraction of a second)."""
 
-SYMMETRY_TOLERANCE = 1e-12
-"""A matrix counts as symmetric up to this share of its largest entry."""
-
 
 @dataclass(frozen=True)
 class ProblemInfo:
@@ -49,8 +46,7 @@ def describe(problem: Problem) -> ProblemInfo:
     """Size, density, symmetry, signs of the diagonal, definiteness where a Cholesky try is cheap, kinds of bounds."""
     n = problem.n
     nonzeros = problem.A.nonzeros()
-    asymmetry = problem.A.asymmetry()
-    symmetric = None if asymmetry is None else asymmetry <= SYMMETRY_TOLERANCE
+    symmetric = problem.is_symmetric
     diagonal = problem.diagonal
     lower, upper = problem.bounds(np.ones(n))
     return ProblemInfo(
@@ -60,7 +56,7 @@ def describe(problem: Problem) -> ProblemInfo:
         nonzeros=nonzeros,
         density=None if nonzeros is None or n == 0 else nonzeros / n**2,
         symmetric=symmetric,
-        asymmetry=asymmetry,
+        asymmetry=problem.A.asymmetry,
         positive_diagonal=None if diagonal is None else int((diagonal > 0).sum()),
         zero_diagonal=None if diagonal is None else int((diagonal == 0).sum()),
         negative_diagonal=None if diagonal is None else int((diagonal < 0).sum()),
@@ -74,13 +70,14 @@ def describe(problem: Problem) -> ProblemInfo:
 
 
 def _is_positive_definite(problem: Problem, symmetric: bool | None, diagonal: Vector | None) -> bool | None:
-    """Of the symmetric A; a non-positive diagonal entry says no at once, a Cholesky factor says yes."""
+    """Of the symmetric A: no for a diagonal entry <= 0, yes for a Cholesky factor with pivots above rounding level."""
     if diagonal is not None and (diagonal <= 0).any():
         return False
     if not symmetric or problem.n > CHOLESKY_LIMIT or "to_sparse" not in problem.A.ability_set:
         return None
     try:
-        np.linalg.cholesky(problem.A.to_dense())
+        factor = np.linalg.cholesky(problem.A.to_dense())
     except np.linalg.LinAlgError:
         return False
-    return True
+    pivots = factor.diagonal() ** 2
+    return bool(pivots.min(initial=np.inf) > problem.n * np.finfo(float).eps * pivots.max(initial=0.0))

@@ -7,7 +7,9 @@ always read-only, each kernel is still compiled once.)
 
 from __future__ import annotations
 
+import math
 import os
+from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -90,6 +92,28 @@ def require_real_dtype(dtype: np.dtype[Any], name: str) -> None:
         return
     advice = "" if dtype.kind != "f" else ": convert it yourself with .astype(np.float64)"
     raise TypeError(f"{name} has dtype {dtype}; float64, float32 or an integer type is needed{advice}")
+
+
+def require_real(value: Any, name: str) -> None:
+    """Raise unless `value` is a real number of any kind."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} is {value!r}; a number is needed")
+
+
+def require_number(value: Any, name: str, *, positive: bool = False) -> None:
+    """Raise unless `value` is a finite number >= 0 (or > 0)."""
+    require_real(value, name)
+    number = float(value)
+    if not (math.isfinite(number) and (number > 0 if positive else number >= 0)):
+        raise ValueError(f"{name} is {value}; a finite number {'>' if positive else '>='} 0 is needed")
+
+
+def require_count(value: Any, name: str, *, least: int = 0) -> None:
+    """Raise unless `value` is a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} is {value!r}; a whole number is needed")
+    if value < least:
+        raise ValueError(f"{name} is {value}; a whole number >= {least} is needed")
 
 
 def _as_real_array(value: Any, name: str) -> NDArray[Any]:

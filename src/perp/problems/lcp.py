@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from perp.problems.box import BoxLCP, find_row_scales
+from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector, freeze
+from perp.problems.operators import Operator
 from perp.problems.problem import Problem
 
 
@@ -38,13 +39,11 @@ class LCP(Problem):
     def bounds(self, x: Vector) -> tuple[Vector, Vector]:
         return self.lower, self.upper
 
-    @cached_property
-    def row_scales(self) -> Vector:
-        return find_row_scales(self.diagonal, self.n)
+    def _with_data(self, operator: Operator, b: Vector) -> LCP:
+        return LCP(operator, b)
 
-    def equilibrated(self) -> Problem:
-        scaled = self.A.scale_rows(self.row_scales) if (self.row_scales != 1.0).any() else None
-        return LCP(scaled, self.b * self.row_scales) if scaled is not None else self
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LCP, (self.A, self.b)
 
     def to_box(self) -> BoxLCP:
         """The same problem with its bounds written out."""

@@ -15,6 +15,16 @@ from perp.problems.operators import Operator, as_operator
 if TYPE_CHECKING:
     from perp.problems.info import ProblemInfo
 
+SYMMETRY_TOLERANCE = 1e-12
+"""A matrix counts as symmetric up to this share of its largest entry."""
+
+SMALL_EXPONENT, LARGE_EXPONENT = -10, 20
+"""A diagonal entry outside [2^-10, 2^20] is extreme.
+
+Below, a slack within tolerance would leave x open in the third digit and more; above, rounding alone puts the slack out
+of reach of the tolerance.
+"""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem(ABC):
@@ -63,17 +73,41 @@ class Problem(ABC):
         return freeze(self.A.diagonal()) if "diagonal" in self.A.ability_set else None
 
     @cached_property
+    def is_symmetric(self) -> bool | None:
+        """Whether A is symmetric up to 1e-12 of its largest entry; None where that cannot be told. Found once."""
+        return None if self.A.asymmetry is None else self.A.asymmetry <= SYMMETRY_TOLERANCE
+
+    @cached_property
     def row_scales(self) -> Vector:
         """Powers of two that bring rows with an extreme diagonal entry near 1, and 1 for every other row.
 
         Multiplying a row of A and b by a positive number leaves the solutions as they are; so residuals are measured,
         and methods run, on rows scaled by these numbers, which costs no rounding error.
         """
-        return freeze(np.ones(self.n))
+        return freeze(find_row_scales(self.diagonal, self.n))
 
     def equilibrated(self) -> Problem:
-        """This problem, or, where `row_scales` are not all 1, the problem with its rows so scaled."""
+        """This problem with its rows scaled by `row_scales`; itself where there is nothing to scale or no room."""
+        scales = self.row_scales
+        if (scales == 1.0).all():
+            return self
+        with np.errstate(over="ignore"):
+            operator, b = self.A.scale_rows(scales), self.b * scales
+        return self if operator is None or not np.isfinite(b).all() else self._with_data(operator, b)
+
+    def _with_data(self, operator: Operator, b: Vector) -> Problem:
+        """The same bounds with another A and b."""
         return self
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} with {self.n} unknowns, {self.A.form} A>"
+
+
+def find_row_scales(diagonal: Vector | None, n: int) -> Vector:
+    """The power of two that brings each extreme diagonal entry into [1, 2); 1 for the others, and for zero."""
+    scales = np.ones(n)
+    if diagonal is not None:
+        _, exponent = np.frexp(np.abs(diagonal))
+        extreme = ((exponent <= SMALL_EXPONENT) | (exponent > LARGE_EXPONENT)) & (diagonal != 0.0)
+        scales[extreme] = np.ldexp(1.0, np.clip(1 - exponent[extreme], -1022, 1023))
+    return scales

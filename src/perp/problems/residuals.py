@@ -4,9 +4,11 @@ The number that decides is `residual`, the largest entry of the natural map
 
     r_i = x_i - clip(x_i - s_i y_i, lower_i, upper_i),       zero exactly at a solution, whatever s_i > 0.
 
-s_i is 1, so that r is the natural map of the caller's own numbers, except where the diagonal entry of a row of an LCP
-or a boxed problem is extreme, outside [2^-32, 2^32]: then s_i is the power of two that brings it near 1. (Multiplying a
-row of A and b by 1e300 does not change what solves the problem; it should not change when a solver stops either.)
+s_i is 1, so that r is the natural map of the caller's own numbers, except where the diagonal entry of the row (for a
+contact: of its normal row) is extreme, outside [2^-10, 2^20]: then s_i is the power of two that brings it near 1.
+(Multiplying a row of A and b by 1e300 does not change what solves the problem; it should not change when a solver stops
+either.) r is computed as clip(s_i y_i, x_i - upper_i, x_i - lower_i), which is the same and loses no small y beside a
+large x.
 """
 
 from __future__ import annotations
@@ -18,14 +20,17 @@ from typing import Any
 import numpy as np
 
 from perp.problems.friction import ContactProblem
-from perp.problems.info import SYMMETRY_TOLERANCE
 from perp.problems.inputs import Vector, as_vector, freeze
 from perp.problems.problem import Problem
 
 
 @dataclass(frozen=True)
 class Residuals:
-    """Every measure of one point; zero means perfect. None where it does not apply or cannot be told."""
+    """Every measure of one point; zero means perfect. None where it does not apply or cannot be told.
+
+    The three measures of contacts speak of the exact Coulomb cone: at a solution of the box model, which lets the
+    corners of the box stick out of the cone, they need not vanish.
+    """
 
     residual: float
     """What a solver stops by: the largest entry of the natural map (extreme rows scaled, see the module)."""
@@ -34,8 +39,11 @@ class Residuals:
     natural_2: float
     """The 2-norm of the same; AMGS eq. 24 for an LCP."""
     fischer: float
-    """Half the sum of squares of the Fischer-Burmeister function (NOTES eq. 17 and 88; Billups' form for boxes)."""
-    merit: float
+    """Half the sum of squares of the Fischer-Burmeister function (NOTES eq. 17; Billups' form for boxes).
+
+    This is the merit of histories and callbacks. The tangents of cone friction enter with their natural map instead.
+    """
+    modified_merit: float
     """NOTES eq. 106, x^T |A x + b|; for boxes the distance to the nearest bound stands in for x."""
     gap: float
     """Complementarity gap: the sum of |x - lower| y+ + |upper - x| y- over finite bounds."""
@@ -66,8 +74,8 @@ class Residuals:
 
 
 def verify(problem: Problem, x: Any) -> Residuals:
-    """Every residual of x, recomputed from the problem alone. `print(perp.verify(problem, x))` shows a table."""
-    return measure(problem, np.array(as_vector(x, "x", problem.n)))
+    """Every residual of x (a vector or a `Result`), recomputed from the problem alone; prints as a table."""
+    return measure(problem, np.array(as_vector(getattr(x, "x", x), "x", problem.n)))
 
 
 def measure(problem: Problem, x: Vector) -> Residuals:
@@ -80,7 +88,7 @@ def measure(problem: Problem, x: Vector) -> Residuals:
     scale = problem.row_scales
     is_contact = isinstance(problem, ContactProblem)
     if isinstance(problem, ContactProblem):
-        width, cone = np.uint64(problem.dimension), has_discs(problem)
+        width, cone = np.uint64(problem.dimension), problem.has_discs
         kernels.measure_contacts(x, y, width, cone, problem.friction, scale, diagonal, totals)
         kernels.measure_rows(
             np.uint64(problem.contact_rows), x, y, problem.lower, problem.upper, scale, diagonal, totals
@@ -90,19 +98,17 @@ def measure(problem: Problem, x: Vector) -> Residuals:
         kernels.measure_rows(np.uint64(0), x, y, lower, upper, scale, diagonal, totals)
     if isnan(float(np.sum(x * 0.0) + np.sum(y * 0.0))):
         totals[:] = np.nan
-    asymmetry = problem.A.asymmetry()
-    symmetric = asymmetry is not None and asymmetry <= SYMMETRY_TOLERANCE
     has_energy = problem.diagonal is not None and problem.n > 0
     return Residuals(
         residual=float(totals[kernels.RESIDUAL]),
         natural_inf=float(totals[kernels.NATURAL_MAX]),
         natural_2=float(np.sqrt(totals[kernels.NATURAL_SQUARES])),
         fischer=float(0.5 * totals[kernels.MERIT_SQUARES]),
-        merit=float(totals[kernels.DISTANCE_MERIT]),
+        modified_merit=float(totals[kernels.DISTANCE_MERIT]),
         gap=float(totals[kernels.GAP]),
         bound_violation=float(totals[kernels.BOUND_VIOLATION]),
         slack_violation=float(totals[kernels.SLACK_VIOLATION]),
-        objective=float(0.5 * (x @ y + x @ problem.b)) if symmetric else None,
+        objective=float(0.5 * (x @ y + x @ problem.b)) if problem.is_symmetric else None,
         active=0 if isnan(totals[kernels.ACTIVE]) else int(totals[kernels.ACTIVE]),
         cone_violation=float(totals[kernels.CONE_VIOLATION]) if is_contact else None,
         dissipation_error=float(totals[kernels.DISSIPATION_ERROR]) if is_contact else None,
@@ -127,7 +133,7 @@ class Watch:
         scale = problem.row_scales
         state = (scale, self.previous, self.mark, self.inside)
         if isinstance(problem, ContactProblem):
-            width, cone = np.uint64(problem.dimension), has_discs(problem)
+            width, cone = np.uint64(problem.dimension), problem.has_discs
             self._pass = watching.watch_contacts
             self._before: tuple[Any, ...] = ()
             self._after: tuple[Any, ...] = (width, cone, problem.friction, problem.lower, problem.upper, *state)
@@ -151,8 +157,3 @@ class Watch:
     def set_mark(self, x: Vector) -> None:
         """Remember this point: `from_mark` is zero when the iteration comes back to it."""
         np.copyto(self.mark, x)
-
-
-def has_discs(problem: ContactProblem) -> bool:
-    """Whether tangents are bounded by a disc; in two dimensions a disc is an interval."""
-    return problem.model == "cone" and problem.dimension == 3

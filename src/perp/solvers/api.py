@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from perp.errors import OperatorFault
+from perp.errors import OperatorFault, suggest
 from perp.problems.inputs import Vector, as_vector
+from perp.problems.operators import SparseOperator
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
 from perp.solvers.choose import choose_method
@@ -18,6 +21,9 @@ from perp.solvers.method import Method
 from perp.solvers.result import Attempt, Result
 from perp.solvers.roster import default_methods, make_method
 from perp.solvers.stopping import Stopping
+
+ARGUMENTS = ("tol", "max_iterations", "max_seconds", "x0", "callback", "check_every", "stop")
+"""The words that `solve` itself understands: for hints."""
 
 
 def solve(
@@ -45,9 +51,10 @@ def solve(
         The solve succeeds when the residual, the largest entry of x - clip(x - y, lower, upper), is at most this.
         Default 1e-8. Zero runs until nothing changes any more.
     max_iterations, max_seconds
-        Limits; default 1000 iterations and no time limit.
+        Limits; default 1000 iterations and no time limit. With a time limit alone, iterations are not limited.
     x0
-        Where to start; default the point nearest to 0 within the bounds. A point outside the bounds is projected.
+        Where to start: a vector or an earlier `Result`; default the point nearest to 0 within the bounds. A point
+        outside the bounds is projected.
     callback
         Called at every check with a `Progress` (iteration, seconds, residual, merit, active, x). Raise StopIteration in
         it to stop.
@@ -64,31 +71,45 @@ def solve(
         `result.x`, `result.success`, `result.status`, ... A solver's failure does not raise: it is a status. Input that
         makes no sense raises ValueError or TypeError before any work is done.
     """
+    begun = perf_counter()
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is {type(problem).__name__}; perp.LCP, BoxLCP or ContactProblem is needed")
-    criteria = (stop or Stopping()).with_changes(
+    if stop is None and max_seconds is not None and max_iterations is None:
+        max_iterations = sys.maxsize
+    criteria = _as_stopping(stop).with_changes(
         tol=tol, max_iterations=max_iterations, max_seconds=max_seconds, check_every=check_every
     )
-    chosen = choose_method(problem) if isinstance(method, str) and method == "auto" else make_method(method, options)
-    if method == "auto" and options:
-        raise TypeError(f"options {sorted(options)} need a named method; method='auto' chooses for itself")
+    if isinstance(method, str) and method == "auto":
+        for name in options:
+            raise TypeError(f"solve has no argument {name!r}{suggest(name, ARGUMENTS)}; options need a named method")
+        chosen = choose_method(problem)
+    else:
+        chosen = make_method(method, options, ARGUMENTS)
     require_fit(chosen, problem, default_methods())
     x, notes = _starting_point(problem, x0)
     work = problem.equilibrated()
+    if isinstance(problem.A, SparseOperator) and problem.A.given_format != "csr":
+        notes.append(f"A was converted once from {problem.A.given_format} to csr")
     if work is not problem:
         notes.append("rows with extreme diagonal entries were scaled by powers of two")
     try:
-        outcome = iterate(work, chosen, x, criteria, callback)
+        outcome = iterate(work, chosen, x, criteria, callback, begun)
     except SolveInterrupted as interrupt:
         interrupt.partial_result = _judge(problem, work, chosen, interrupt.outcome, notes)
         raise
     return _judge(problem, work, chosen, outcome, notes)
 
 
+def _as_stopping(stop: Any) -> Stopping:
+    if stop is not None and not isinstance(stop, Stopping):
+        raise TypeError(f"stop is {type(stop).__name__}; perp.Stopping(...) is needed")
+    return stop or Stopping()
+
+
 def _starting_point(problem: Problem, x0: Any) -> tuple[Vector, list[str]]:
-    given = np.zeros(problem.n) if x0 is None else as_vector(x0, "x0", problem.n)
+    given = np.zeros(problem.n) if x0 is None else as_vector(getattr(x0, "x", x0), "x0", problem.n)
     x = problem.project(given)
-    moved = np.count_nonzero(x != given)
+    moved = np.count_nonzero(np.abs(x - given) > 1e-15 * np.abs(given))
     notes = [f"x0 was outside its bounds in {moved} rows and was projected"] if x0 is not None and moved else []
     return x, notes
 

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from perp.problems.info import SYMMETRY_TOLERANCE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR
@@ -18,9 +17,5 @@ from perp.solvers.splitting.jacobi import Jacobi
 def choose_method(problem: Problem) -> Method:
     """The method that the rule above picks; whether it fits is checked like any other choice."""
     if PGS.needs <= problem.A.ability_set:
-        if problem.kind in ("lcp", "box"):
-            asymmetry = problem.A.asymmetry()
-            if asymmetry is not None and asymmetry <= SYMMETRY_TOLERANCE:
-                return PSOR()
-        return PGS()
+        return PSOR() if problem.kind in ("lcp", "box") and problem.is_symmetric else PGS()
     return Jacobi()

@@ -22,11 +22,14 @@ from perp.solvers.stopping import Stopping
 SECONDS_A_CALL = 0.02
 """A compiled step is asked for no more iterations than fit in this time: Ctrl-C and time limits act within it."""
 
-SMALL_FIRST_STEP = 100_000
-"""Rows times iterations up to which the first step, whose pace is not yet known, is asked for at full width."""
+SMALL_FIRST_STEP = 2_000_000
+"""Multiplications up to which the first step, whose pace is not yet known, is asked for at full width."""
 
 ROUNDING_LEVEL = 1e-12
-"""An iteration that goes round in circles of this relative size has stagnated; larger circles are cycling."""
+"""An iteration whose iterates change by less than this share has only rounding errors left to move it."""
+
+PATIENCE = 20
+"""So many checks without a better residual, and as many as came before it, show that rounding level is reached."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +72,19 @@ class SolveInterrupted(KeyboardInterrupt):
         self.outcome = outcome
 
 
-def iterate(problem: Problem, method: Method, x: Vector, stop: Stopping, callback: Callback | None = None) -> Outcome:
-    """Run `method` from x, which must lie within its bounds, until a criterion of `stop` holds."""
-    run = _Run(problem, method, x, stop, callback)
+def iterate(
+    problem: Problem,
+    method: Method,
+    x: Vector,
+    stop: Stopping,
+    callback: Callback | None = None,
+    begun: float | None = None,
+) -> Outcome:
+    """Run `method` from x, which must lie within its bounds, until a criterion of `stop` holds.
+
+    `begun` is the `perf_counter` from which the time limit counts.
+    """
+    run = _Run(problem, method, x, stop, callback, perf_counter() if begun is None else begun)
     with np.errstate(all="ignore"):  # overflow is told by the status, not by a warning
         try:
             status, message = run.go()
@@ -80,19 +93,23 @@ def iterate(problem: Problem, method: Method, x: Vector, stop: Stopping, callbac
     return run.outcome(status, message)
 
 
+Verdict = tuple[Status, str] | None
+
+
 class _Run:
     """The variables of one loop."""
 
-    def __init__(self, problem: Problem, method: Method, x: Vector, stop: Stopping, callback: Callback | None) -> None:
-        self.begun = perf_counter()
-        self.problem, self.method, self.stop, self.callback = problem, method, stop, callback
-        self.x, self.best_x = x, x.copy()
-        self.best_residual, self.best_iteration, self.iteration = inf, 0, 0
+    def __init__(
+        self, problem: Problem, method: Method, x: Vector, stop: Stopping, callback: Callback | None, begun: float
+    ) -> None:
+        self.problem, self.method, self.stop, self.callback, self.begun = problem, method, stop, callback, begun
+        self.start, self.best_x = x, x.copy()
+        self.best_residual, self.best_iteration, self.best_check = inf, 0, 0
+        self.iteration, self.checks, self.next_mark = 0, 0, 1
         self.seconds = self.setup_seconds = 0.0
         self.rows: list[tuple[int, float, float, float, int]] = []
-        self.merit = inf
-        self.unchanged = 0
-        self.checks, self.next_mark = 0, 1
+        self.merit, self.unchanged = inf, 0
+        self.offer_watch: Watch | None = None
         self.check_every = stop.check_every or method.check_every
 
     def go(self) -> tuple[Status, str]:
@@ -103,13 +120,15 @@ class _Run:
 
     def _go(self) -> tuple[Status, str]:
         self.watch = Watch(self.problem)
-        verdict = self._check(self.x)
+        verdict = self._check(State(self.start), first=True)
         if verdict is not None:
             return verdict
         started = perf_counter()
-        state = self.method.start(self.problem, self.x.copy())
+        state = self.method.start(self.problem, self.start.copy())
+        self.method.step(self.problem, state, 0)  # loads compiled kernels, which is no part of the method's own time
         self.setup_seconds = perf_counter() - started
-        pace = 0.0 if self.problem.n * self.check_every <= SMALL_FIRST_STEP else SECONDS_A_CALL
+        small = self.problem.A.work() * self.check_every <= SMALL_FIRST_STEP
+        pace = 0.0 if small else SECONDS_A_CALL
         while True:
             due = min(self.iteration + self.check_every, self.stop.max_iterations)
             while self.iteration < due:
@@ -124,65 +143,94 @@ class _Run:
                 pace = (after - before) / width
                 if state.ended is not None or self._is_late(after):
                     break
-            verdict = self._check(state.x, state)
+            verdict = self._check(state)
             if verdict is not None:
                 return verdict
 
-    def _check(self, x: Vector, state: State | None = None) -> tuple[Status, str] | None:
-        """Measure x, write the history, ask the callback, and decide whether to stop."""
-        stop = self.stop
-        residual, merit, active, changed, change, from_mark, largest, probe = self.watch.look(x)
+    def _check(self, state: State, first: bool = False) -> Verdict:
+        """Measure the iterate, write the history, ask the callback, and decide whether to stop."""
+        residual, merit, active, changed, change, from_mark, largest, probe = self.watch.look(state.x)
         if isnan(probe):
-            return self._not_finite()
-        self.watch.accept(x)
+            return self._not_finite(state)
+        self.watch.accept(state.x)
+        answer = state.x
+        if state.offer is not None:
+            answer = state.offer
+            residual, merit, active = self._look_at_offer(answer)
         self.checks += 1
         self.rows.append((self.iteration, self.seconds, residual, merit, active))
         if residual < self.best_residual:
-            self.best_residual, self.best_iteration = residual, self.iteration
-            np.copyto(self.best_x, x)
-        if self.callback is not None:
-            try:
-                self.callback(Progress(self.iteration, self.seconds, residual, merit, active, x.copy()))
-            except StopIteration as request:
-                return Status.STOPPED_BY_CALLBACK, str(request)
-        if residual <= stop.tol:
-            self.best_x, self.best_iteration = x, self.iteration
+            self.best_residual, self.best_iteration, self.best_check = residual, self.iteration, self.checks
+            np.copyto(self.best_x, answer)
+        verdict = self._ask_callback(residual, merit, active, answer)
+        if residual <= self.stop.tol:
+            np.copyto(self.best_x, answer)
+            self.best_iteration = self.iteration
             return Status.CONVERGED, ""
-        if state is not None:
-            if state.ended is not None:
-                return state.ended
-            if not state.moving and (change <= stop.stagnation * largest or from_mark == 0.0):
-                return self._name_standstill(state, largest)
-            if stop.relative is not None and abs(merit - self.merit) < stop.relative * self.merit:
-                return Status.RELATIVE, ""
+        if verdict is None and not first:
             self.unchanged = 0 if changed else self.unchanged + 1
-            if stop.unchanged_checks is not None and self.unchanged >= stop.unchanged_checks:
-                return Status.ACTIVE_SET_UNCHANGED, ""
+            verdict = state.ended or self._judge_motion(state, merit, change, from_mark, largest)
         self.merit = merit
         if self.checks == self.next_mark:  # Brent's search for a cycle: compare with checks 1, 2, 4, 8, ...
-            self.watch.set_mark(x)
+            self.watch.set_mark(state.x)
             self.next_mark *= 2
-        if self.iteration >= stop.max_iterations:
+        return verdict or self._judge_limits()
+
+    def _ask_callback(self, residual: float, merit: float, active: int, answer: Vector) -> Verdict:
+        if self.callback is None:
+            return None
+        try:
+            self.callback(Progress(self.iteration, self.seconds, residual, merit, active, answer.copy()))
+        except StopIteration as request:
+            return Status.STOPPED_BY_CALLBACK, str(request)
+        return None
+
+    def _judge_motion(self, state: State, merit: float, change: float, from_mark: float, largest: float) -> Verdict:
+        """The criteria that compare this check with earlier ones."""
+        stop = self.stop
+        came_back = from_mark == 0.0 and state.repeatable
+        if change <= stop.stagnation * largest or came_back:
+            verdict = self._name_standstill(state, largest)
+            if verdict is not None:
+                return verdict
+        if change <= ROUNDING_LEVEL * largest and self.checks - self.best_check > max(PATIENCE, self.best_check):
+            return Status.STAGNATED, "only rounding errors move it"
+        if stop.relative is not None and abs(merit - self.merit) < stop.relative * self.merit:
+            return Status.RELATIVE, ""
+        if stop.unchanged_checks is not None and self.unchanged >= stop.unchanged_checks:
+            return Status.ACTIVE_SET_UNCHANGED, ""
+        return None
+
+    def _judge_limits(self) -> Verdict:
+        if self.iteration >= self.stop.max_iterations:
             return Status.ITERATION_LIMIT, ""
         if self._is_late(perf_counter()):
             return Status.TIME_LIMIT, ""
         return None
 
-    def _name_standstill(self, state: State, largest: float) -> tuple[Status, str]:
-        """x is where it was some iterations ago. One more tells a standstill from a cycle that fits between checks."""
+    def _name_standstill(self, state: State, largest: float) -> Verdict:
+        """x is where it was some iterations ago. One more, not counted, tells a standstill from a cycle."""
+        here = state.x.copy()
         self.method.step(self.problem, state, 1)
-        self.iteration += 1
-        change = float(np.abs(state.x - self.watch.previous).max(initial=0.0))
+        change = float(np.abs(state.x - here).max(initial=0.0))
         if change <= max(self.stop.stagnation, ROUNDING_LEVEL) * largest:
             return Status.STAGNATED, ""
-        return Status.CYCLING, ""
+        return (Status.CYCLING, "") if state.repeatable else None
+
+    def _look_at_offer(self, offer: Vector) -> tuple[float, float, int]:
+        self.offer_watch = self.offer_watch or Watch(self.problem)
+        residual, merit, active, *_ = self.offer_watch.look(offer)
+        return residual, merit, active
 
     def _is_late(self, now: float) -> bool:
         return self.stop.max_seconds is not None and now - self.begun >= self.stop.max_seconds
 
-    def _not_finite(self) -> tuple[Status, str]:
+    def _not_finite(self, state: State) -> tuple[Status, str]:
         if not self.rows:
             return Status.NON_FINITE, ""
+        if not state.repeatable:
+            last = self.rows[-1][0]
+            return Status.BREAKDOWN, f"x or A x + b stopped being finite in iterations {last + 1} to {self.iteration}"
         self.iteration = self._find_overflow()
         return Status.BREAKDOWN, f"x or A x + b stopped being finite in iteration {self.iteration}"
 
@@ -196,18 +244,14 @@ class _Run:
                 return iteration
         return self.iteration
 
-    def last_x(self) -> Vector:
-        """The iterate of the last check at which all numbers were finite."""
-        return self.watch.previous.copy() if self.rows else self.x
-
     def outcome(self, status: Status, message: str) -> Outcome:
-        best = status.success or self.stop.keep == "best"
+        best = status.success or self.stop.keep == "best" or not self.rows
         return Outcome(
-            x=self.best_x if best else self.last_x(),
+            x=self.best_x if best else self.watch.previous.copy(),
             status=status,
             message=message,
             iterations=self.iteration,
-            best_iteration=self.best_iteration if best or not self.rows else self.rows[-1][0],
+            best_iteration=self.best_iteration if best else self.rows[-1][0],
             seconds=self.seconds,
             setup_seconds=self.setup_seconds,
             history=History.from_rows(self.rows),

@@ -18,8 +18,10 @@ class State:
     x: Vector
     ended: tuple[Status, str] | None = field(default=None, kw_only=True)
     """Set by a step that cannot go on, with the reason; the loop then judges x and stops."""
-    moving: bool = field(default=False, kw_only=True)
-    """Set by a step after which x may stand still although the iteration goes on: it has not stagnated then."""
+    offer: Vector | None = field(default=None, kw_only=True)
+    """An answer that the method prefers to x, where the iteration stands; the loop judges the offer instead."""
+    repeatable: bool = field(default=True, kw_only=True)
+    """Whether x alone decides what comes next, so that an x seen before means a cycle; not with random numbers."""
 
 
 @dataclass(frozen=True)
@@ -55,4 +57,4 @@ class Method(ABC):
 
     @abstractmethod
     def step(self, problem: Problem, state: State, count: int) -> None:
-        """Do `count` iterations; step(2) then step(3) is bit for bit step(5)."""
+        """Do `count` iterations; step(2) then step(3) is bit for bit step(5), and step(0) only loads what it needs."""

@@ -21,7 +21,7 @@ class Attempt:
     seconds: float
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Result:
     """x and its slack y, how the solve ended, and the problem itself.
 

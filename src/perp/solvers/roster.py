@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -22,19 +23,22 @@ METHODS: tuple[type[Method], ...] = (
 BY_NAME: dict[str, type[Method]] = {method.name: method for method in METHODS}
 
 
-def make_method(method: str | Method | type[Method], options: dict[str, Any]) -> Method:
-    """The method of that name (or class) with those options; unknown words are answered with the nearest known ones."""
+def make_method(method: str | Method | type[Method], options: dict[str, Any], arguments: Sequence[str] = ()) -> Method:
+    """The method of that name (or class) with those options; unknown words are answered with the nearest known ones.
+
+    `arguments` are words that the caller understands by himself: they, too, may have been meant.
+    """
     if isinstance(method, Method):
         if options:
             raise TypeError(f"options {sorted(options)} go into the method itself: {type(method).__name__}(...)")
         return method
     if isinstance(method, type) and issubclass(method, Method):
-        return _construct(method, options)
+        return _construct(method, options, arguments)
     if not isinstance(method, str):
         raise TypeError(f"method is {method!r}; a name or a method object such as perp.PSOR() is needed")
     if method not in BY_NAME:
         raise ValueError(f"method {method!r} is unknown{suggest(method, [*BY_NAME, 'auto'])}")
-    return _construct(BY_NAME[method], options)
+    return _construct(BY_NAME[method], options, arguments)
 
 
 def suitable_methods(problem: Problem) -> list[Method]:
@@ -46,9 +50,9 @@ def default_methods() -> list[Method]:
     return [method() for method in METHODS]
 
 
-def _construct(method: type[Method], options: dict[str, Any]) -> Method:
+def _construct(method: type[Method], options: dict[str, Any], arguments: Sequence[str]) -> Method:
     known = [field.name for field in fields(method)]
     for name in options:
         if name not in known:
-            raise TypeError(f"{method.name} has no option {name!r}{suggest(name, known)}")
+            raise TypeError(f"{method.name} has no option {name!r}{suggest(name, [*known, *arguments])}")
     return method(**options)

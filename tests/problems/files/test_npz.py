@@ -338,7 +338,7 @@ def folder(tmp_path_factory):
     """A folder of archives, one a form of A."""
     made = tmp_path_factory.mktemp("archives")
     for form in MUTABLE:
-        problem = ContactProblem(make_operators()[form], np.ones(6), [0.3], lower=-1.0, upper=np.inf)
+        problem = ContactProblem(make_operators()[form], np.ones(6), [0.3], extra_rows=3, lower=-1.0)
         save(problem, made / f"{form}.npz", x=np.ones(6))
     return made
 

@@ -29,7 +29,6 @@ from perp.problems.files.guard import Budget, FileGuard
 from perp.problems.files.guarded_hdf5 import GuardedGroup, open_hdf5, require_h5py
 from perp.problems.files.replacement import replacing
 from perp.problems.friction import ContactProblem
-from perp.problems.info import SYMMETRY_TOLERANCE
 from perp.problems.inputs import Vector, as_vector
 from perp.problems.operators import (
     DenseOperator,
@@ -40,7 +39,7 @@ from perp.problems.operators import (
     SparseOperator,
 )
 from perp.problems.operators.sparse import as_csr
-from perp.problems.problem import Problem
+from perp.problems.problem import SYMMETRY_TOLERANCE, Problem
 from perp.version import __version__
 
 COMPRESSED_COLUMNS, COMPRESSED_ROWS = -1, -2
@@ -101,7 +100,7 @@ def _read_global(group: GuardedGroup) -> ContactProblem:
     friction, dimension = _read_friction(group, w.size)
     H = _read_matrix(group, "H", f.size, w.size)
     M = _read_matrix(group, "M", f.size, f.size)
-    if SparseOperator(M).asymmetry() > SYMMETRY_TOLERANCE:
+    if SparseOperator(M).asymmetry > SYMMETRY_TOLERANCE:
         A, added = _condense(group, H, M, f)
     else:
         A = FactoredOperator(H.T, _as_mass(M))

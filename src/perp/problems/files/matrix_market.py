@@ -72,8 +72,9 @@ def load(path: Path, max_bytes: int) -> Problem:
     with guard.building():
         if friction is not None:
             model, dimension = _read_friction_law(guard, notes)
-            bounds = {} if lower is None else {"lower": lower, "upper": upper}
-            return ContactProblem(A, b, friction, model, dimension=dimension, **bounds)
+            if lower is None:
+                return ContactProblem(A, b, friction, model, dimension=dimension)
+            return ContactProblem(A, b, friction, model, dimension=dimension, lower=lower, upper=upper)
         return LCP(A, b) if lower is None else BoxLCP(A, b, lower, upper)
 
 

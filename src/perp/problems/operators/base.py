@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import MissingAbility
-from perp.problems.inputs import Matrix, Vector, freeze
+from perp.problems.inputs import Matrix, Vector, as_vector, freeze
 
 APPLY = "apply"  #            y = A x
 DIAGONAL = "diagonal"  #      the numbers A_ii
@@ -22,7 +22,7 @@ TO_SPARSE = "to_sparse"  #    all of A as a SciPy CSR array
 class Operator(ABC):
     """A square matrix that says what it can do.
 
-    Methods state the abilities they need; `perp.solvers.method` compares the two and refuses with a sentence.
+    Methods state the abilities they need; `perp.solvers.fit` compares the two and refuses with a sentence.
     """
 
     abilities: ClassVar[frozenset[str]] = frozenset({APPLY})
@@ -49,7 +49,7 @@ class Operator(ABC):
 
     def apply(self, x: Vector) -> Vector:
         """A x."""
-        return self.slack(np.array(x, dtype=np.float64), freeze(np.zeros(self.n)), np.empty(self.n))
+        return self.slack(np.array(as_vector(x, "x", self.n)), freeze(np.zeros(self.n)), np.empty(self.n))
 
     __matmul__ = apply
 
@@ -89,9 +89,18 @@ class Operator(ABC):
         """How many numbers of A are stored, or None where A is never formed."""
         return None
 
+    @property
     def asymmetry(self) -> float | None:
         """max |A - A^T| / max |A|; None where that cannot be told without forming A."""
         return None
+
+    def work(self) -> int:
+        """About how many multiplications a product takes: for the loop, which must guess the time of a first step."""
+        return self.n
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Matrix:
+        """So that `np.asarray(problem.A)` is the matrix."""
+        return self.to_dense() if dtype is None else self.to_dense().astype(dtype)
 
     def _missing(self, ability: str) -> MissingAbility:
         return MissingAbility(f"a {self.form} operator cannot give '{ability}'; it can: {sorted(self.ability_set)}")

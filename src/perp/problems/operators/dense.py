@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Matrix, Vector, as_matrix, freeze
+from perp.problems.inputs import Matrix, Vector, as_matrix
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
+
+ROWS_AT_ONCE = 256
 
 
 class DenseOperator(Operator):
@@ -51,17 +54,31 @@ class DenseOperator(Operator):
     def to_dense(self) -> Matrix:
         return self.matrix.copy()
 
-    def scale_rows(self, factors: Vector) -> DenseOperator:
-        scaled = DenseOperator.__new__(DenseOperator)
-        scaled.matrix = freeze(self.matrix * factors[:, None])
-        scaled.flat = scaled.matrix.reshape(-1)
-        return scaled
+    def diagonal_blocks(self, size: int, count: int) -> NDArray[np.float64]:
+        square = self.matrix[: size * count, : size * count].reshape(count, size, count, size)
+        return np.ascontiguousarray(square.diagonal(axis1=0, axis2=2).transpose(2, 0, 1))
+
+    def scale_rows(self, factors: Vector) -> DenseOperator | None:
+        matrix = self.matrix * factors[:, None]
+        return DenseOperator(matrix) if np.isfinite(matrix).all() else None
 
     def nonzeros(self) -> int:
         return int(np.count_nonzero(self.matrix))
 
+    def work(self) -> int:
+        return self.n * self.n
+
+    @cached_property
     def asymmetry(self) -> float:
-        if self.n == 0:
+        largest = max(self.matrix.max(initial=0.0), -self.matrix.min(initial=0.0))
+        if largest == 0.0:
             return 0.0
-        largest = float(np.abs(self.matrix).max())
-        return float(np.abs(self.matrix / largest - self.matrix.T / largest).max()) if largest > 0 else 0.0
+        worst = 0.0
+        for start in range(0, self.n, ROWS_AT_ONCE):  # in strips, so that no second matrix is needed
+            stop = start + ROWS_AT_ONCE
+            strip = self.matrix[start:stop, start:] / largest - self.matrix[start:, start:stop].T / largest
+            worst = max(worst, float(np.abs(strip).max()))
+        return worst
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DenseOperator, (self.matrix,)

@@ -49,6 +49,8 @@ class FactoredOperator(Operator):
     @classmethod
     def from_body_pairs(cls, bodies: Any, jacobian: Any, mass: BodyMasses, compliance: Any = None) -> FactoredOperator:
         """From `bodies` (m x 2, -1 for the world) and `jacobian` (m x 2 x 6), without a detour over a sparse array."""
+        if not isinstance(mass, BodyMasses):
+            raise TypeError(f"mass is {type(mass).__name__}; body pairs need perp.BodyMasses")
         operator = cls.__new__(cls)
         operator.mass = mass
         operator.pairs = BodyPairs.make(bodies, jacobian, mass)
@@ -74,7 +76,7 @@ class FactoredOperator(Operator):
     @property
     def J(self) -> sparse.csr_array:
         """J as a SciPy array (made anew from the body pairs where those are what is stored)."""
-        return self.pairs.to_sparse() if self.pairs is not None else self._sparse_rows().copy()
+        return self.pairs.to_sparse() if self.pairs is not None else self._sparse_rows()
 
     @property
     def scaled_rows(self) -> sparse.csr_array:
@@ -100,9 +102,7 @@ class FactoredOperator(Operator):
 
     def velocity(self, x: Vector) -> Vector:
         """v = M^-1 J^T x, the velocity that the impulses x add."""
-        if self.pairs is None:
-            return self.mass.solve(self._sparse_rows().T @ x)
-        return self.mass.solve(self.pairs.to_sparse().T @ x)
+        return self.mass.solve(self.J.T @ as_vector(x, "x", self.n))
 
     def diagonal(self) -> Vector:
         if self.pairs is not None:
@@ -138,8 +138,17 @@ class FactoredOperator(Operator):
         J = self.J
         return sparse.csr_array(self.mass.scale_rows(J) @ J.T + sparse.diags_array(self.compliance))
 
+    def work(self) -> int:
+        return 24 * self.n if self.pairs is not None else 2 * int(self._sparse_rows().nnz)
+
+    @property
     def asymmetry(self) -> float:
         return 0.0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.pairs is None:
+            return FactoredOperator, (self.J, self.mass, self.compliance)
+        return FactoredOperator.from_body_pairs, (*self.pairs.as_given(), self.mass, self.compliance)
 
     def _sparse_rows(self) -> sparse.csr_array:
         assert self._rows is not None
@@ -175,6 +184,11 @@ class BodyPairs:
         blocks[pairs == -1] = 0.0
         numbers = np.where(pairs == -1, count, pairs).astype(np.uint32)
         return BodyPairs(numbers.reshape(-1), blocks.reshape(-1), mass)
+
+    def as_given(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """What `make` takes: body numbers, -1 for the world, and the blocks of J."""
+        numbers = self.bodies.astype(np.int64).reshape(-1, 2)
+        return np.where(numbers == self.body_count, -1, numbers), self.jacobian.reshape(-1, 2, 6)
 
     @staticmethod
     def find(matrix: sparse.csr_array, mass: Mass) -> BodyPairs | None:

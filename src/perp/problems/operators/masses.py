@@ -50,13 +50,19 @@ class BodyMasses:
     def __init__(self, mass: Any, inertia: Any) -> None:
         self.mass = as_vector(mass, "mass", infinite=True)
         bodies = self.mass.size
-        self.inertia = as_block_stack(inertia, "inertia", (bodies, 3, 3))
         _require_invertible(self.mass)
         movable = np.isfinite(self.mass)
+        given = np.array(inertia, dtype=np.float64)
+        if given.shape == (bodies, 3, 3):
+            given[~movable] = np.eye(3)  # whatever stands there is ignored
+        self.inertia = as_block_stack(given, "inertia", (bodies, 3, 3))
         inverse = np.zeros((bodies, 6, 6))
         inverse[movable, :3, :3] = np.eye(3) / self.mass[movable, None, None]
         inverse[movable, 3:, 3:] = _invert_inertias(self.inertia, movable)
         self.inverse_blocks: NDArray[np.float64] = freeze(inverse)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BodyMasses, (self.mass, self.inertia)
 
     @property
     def dofs(self) -> int:
@@ -95,6 +101,9 @@ class DiagonalMass:
     def __init__(self, m: Any) -> None:
         self.m = as_vector(m, "mass", infinite=True)
         _require_invertible(self.m)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DiagonalMass, (self.m,)
 
     @property
     def dofs(self) -> int:
@@ -139,6 +148,9 @@ class SparseMass:
         diagonal_pivots = np.array_equal(self.factor.perm_r, self.factor.perm_c)
         if rows and not (diagonal_pivots and self.factor.U.diagonal().min() > 0.0):
             raise InvalidProblem("M is not positive definite: a pivot of its factor is not positive")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SparseMass, (self.matrix,)  # the factor of SuperLU does not travel: it is made again
 
     @property
     def dofs(self) -> int:
@@ -195,5 +207,9 @@ def _invert_inertias(inertia: NDArray[np.float64], movable: NDArray[np.bool_]) -
     if indefinite.size:
         k = indefinite[0]
         raise InvalidProblem(f"inertia[{names[k]}] is not positive definite: its least eigenvalue is {smallest[k]:.3g}")
-    inverse = np.linalg.inv(chosen)
+    with np.errstate(over="ignore", invalid="ignore"):
+        inverse = np.linalg.inv(chosen)
+    broken = np.flatnonzero(~np.isfinite(inverse).all(axis=(1, 2)))
+    if broken.size:
+        raise InvalidProblem(f"inertia[{names[broken[0]]}] is too small to be inverted")
     return 0.5 * (inverse + inverse.transpose(0, 2, 1))

@@ -20,7 +20,13 @@ class MatrixFreeOperator(Operator):
     def __init__(self, product: Any, diagonal: Any = None) -> None:
         from scipy.sparse.linalg import aslinearoperator  # takes a tenth of a second to import
 
-        self.product = aslinearoperator(product)
+        try:
+            self.product = aslinearoperator(product)
+        except TypeError:
+            raise TypeError(
+                f"{type(product).__name__} is no linear operator; wrap a function as "
+                f"scipy.sparse.linalg.LinearOperator((n, n), matvec=function, dtype=float)"
+            ) from None
         rows, columns = self.product.shape
         if rows != columns:
             raise InvalidProblem(f"A has shape {self.product.shape}; a square operator is needed")

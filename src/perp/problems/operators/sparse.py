@@ -24,6 +24,7 @@ class SparseOperator(Operator):
     form = "sparse"
 
     def __init__(self, A: Any) -> None:
+        self.given_format: str = getattr(A, "format", "dense")
         self.matrix = as_csr(A, "A")
         if self.matrix.shape[0] != self.matrix.shape[1]:
             raise InvalidProblem(f"A has shape {self.matrix.shape}; a square matrix is needed")
@@ -76,20 +77,28 @@ class SparseOperator(Operator):
     def to_sparse(self) -> sparse.csr_array:
         return self.matrix.copy()
 
-    def scale_rows(self, factors: Vector) -> SparseOperator:
+    def scale_rows(self, factors: Vector) -> SparseOperator | None:
         scaled = self.matrix.copy()
         scaled.data *= np.repeat(factors, np.diff(self.matrix.indptr))
-        return SparseOperator(scaled)
+        return SparseOperator(scaled) if np.isfinite(scaled.data).all() else None
 
     def nonzeros(self) -> int:
         return int(self.matrix.nnz)
 
+    def work(self) -> int:
+        return int(self.matrix.nnz)
+
+    @cached_property
     def asymmetry(self) -> float:
         largest = float(np.abs(self.values).max(initial=0.0))
         if largest == 0.0:
             return 0.0
-        scaled = self.matrix / largest
+        scaled = self.matrix.copy()
+        scaled.data = self.values / largest
         return float(np.abs((scaled - scaled.T).data).max(initial=0.0))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SparseOperator, (self.matrix,)
 
 
 def as_csr(value: Any, name: str) -> sparse.csr_array:

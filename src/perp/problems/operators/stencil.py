@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Vector, as_vector, freeze, reject_non_finite
+from perp.problems.inputs import Vector, as_vector, freeze, reject_non_finite, require_count, require_real_dtype
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
 
 
@@ -26,13 +26,17 @@ class StencilOperator(Operator):
     form = "stencil"
 
     def __init__(self, shape: Sequence[int], diagonal: Any, couplings: Any = -1.0) -> None:
+        if not tuple(shape):
+            raise InvalidProblem("shape is (); one size an axis is needed")
+        for axis, size in enumerate(shape):
+            require_count(size, f"shape[{axis}]")
         self.grid = tuple(int(size) for size in shape)
-        if not self.grid or min(self.grid) < 0:
-            raise InvalidProblem(f"shape is {tuple(shape)}; one size >= 0 an axis is needed")
+        given = np.asarray(diagonal)
+        require_real_dtype(given.dtype, "diagonal")
         try:
-            centre = np.broadcast_to(np.asarray(diagonal, dtype=np.float64), self.grid)
+            centre = np.broadcast_to(given.astype(np.float64), self.grid)
         except ValueError:
-            raise InvalidProblem(f"diagonal has shape {np.shape(diagonal)}; the grid is {self.grid}") from None
+            raise InvalidProblem(f"diagonal has shape {given.shape}; the grid is {self.grid}") from None
         reject_non_finite(centre, "diagonal")
         self.centre: Vector = freeze(centre.reshape(-1).copy())
         spread = np.full(len(self.grid), couplings) if np.ndim(couplings) == 0 else couplings
@@ -72,6 +76,8 @@ class StencilOperator(Operator):
         return self.to_sparse()[rows][:, columns]
 
     def to_sparse(self) -> sparse.csr_array:
+        if self.n == 0:
+            return sparse.csr_array((0, 0))
         total = sparse.diags_array(self.centre, format="csr")
         for axis, coupling in enumerate(self.couplings):
             size = self.grid[axis]
@@ -81,5 +87,12 @@ class StencilOperator(Operator):
             total = total + coupling * neighbours.tocsr()
         return sparse.csr_array(total)
 
+    def work(self) -> int:
+        return self.n * (2 * len(self.grid) + 1)
+
+    @property
     def asymmetry(self) -> float:
         return 0.0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StencilOperator, (self.grid, self.centre.reshape(self.grid), self.couplings)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from perp.errors import suggest
 from perp.problems.friction import ContactProblem
-from perp.problems.inputs import Vector
+from perp.problems.inputs import Vector, require_count, require_real
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
@@ -15,11 +15,15 @@ from perp.solvers.splitting.diagonal import diagonal_objection
 from perp.solvers.splitting.orders import ORDERS, Order
 from perp.solvers.splitting.sweeps import Sweeper, make_sweeper
 
+REFRESH_EVERY = 64
+"""Iterations after which a kept velocity is computed anew; it costs as much as half a sweep."""
+
 
 @dataclass
 class SweepState(State):
     sweeper: Sweeper
     order: Order
+    done: int = 0
 
 
 @dataclass(frozen=True)
@@ -53,11 +57,20 @@ class _Relaxation(Method):
         if isinstance(problem, ContactProblem):
             contacts, first = problem.contacts, problem.contact_rows
         sweeper = make_sweeper(problem, self._relaxation(), x)
-        return SweepState(x, sweeper, Order(name, contacts, first, problem.n, seed))
+        order = Order(name, contacts, first, problem.n, seed)
+        return SweepState(x, sweeper, order, repeatable=name != "random")
 
     def step(self, problem: Problem, state: State, count: int) -> None:
         assert isinstance(state, SweepState)
-        state.order.iterate(state.sweeper.sweep, count)
+        last = state.done + count
+        while True:  # also for count = 0, which loads the kernels and does nothing
+            width = min(last - state.done, REFRESH_EVERY - state.done % REFRESH_EVERY)
+            state.order.iterate(state.sweeper.sweep, width)
+            state.done += width
+            if width and state.done % REFRESH_EVERY == 0 and state.sweeper.refresh is not None:
+                state.sweeper.refresh()
+            if state.done == last:
+                return
 
 
 @dataclass(frozen=True)
@@ -75,7 +88,7 @@ class PGS(_Relaxation):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _require_order(self.order)
+        _require_order(self.order, self.seed)
 
     def _relaxation(self) -> float:
         return 1.0
@@ -100,7 +113,7 @@ class PSOR(_Relaxation):
 
     def __post_init__(self) -> None:
         _require_relaxation(self.relaxation)
-        _require_order(self.order)
+        _require_order(self.order, self.seed)
 
     def _relaxation(self) -> float:
         return float(self.relaxation)
@@ -129,10 +142,12 @@ class SymmetricPSOR(_Relaxation):
 
 
 def _require_relaxation(value: float) -> None:
+    require_real(value, "relaxation")
     if not 0.0 < value < 2.0:
         raise ValueError(f"relaxation is {value}; it must lie strictly between 0 and 2 (NOTES eq. 57)")
 
 
-def _require_order(order: str) -> None:
+def _require_order(order: str, seed: int) -> None:
     if order not in ORDERS:
         raise ValueError(f"order is {order!r}{suggest(str(order), ORDERS)}")
+    require_count(seed, "seed")

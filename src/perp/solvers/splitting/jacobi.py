@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.problems.inputs import Vector, freeze
+from perp.problems.inputs import Vector, freeze, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
@@ -16,7 +16,7 @@ from perp.solvers.splitting.sweeps import steps
 
 POWER_ITERATIONS = 20
 SAFETY = 1.05
-"""The power method approaches the largest eigenvalue from below; this makes up for what 20 iterations leave open."""
+"""Makes up for what 20 iterations of the power method leave open."""
 
 
 @dataclass
@@ -47,7 +47,10 @@ class Jacobi(Method):
     damping: float | None = None
 
     def __post_init__(self) -> None:
-        if self.damping is not None and not 0.0 < self.damping <= 2.0:
+        if self.damping is None:
+            return
+        require_number(self.damping, "damping", positive=True)
+        if self.damping > 2.0:
             raise ValueError(f"damping is {self.damping}; a number in (0, 2] or None is needed")
 
     def objection(self, problem: Problem) -> str | None:
@@ -66,7 +69,7 @@ class Jacobi(Method):
 
 
 def estimate_largest_eigenvalue(problem: Problem, inverse_diagonal: Vector) -> float:
-    """lambda_max(D^-1 A) from below, by the power method on a seeded start; at least 1, which it is for any A."""
+    """About lambda_max(D^-1 A), by the power method on a seeded start; at least 1, which it is for symmetric A."""
     vector = np.random.default_rng(0).standard_normal(problem.n)
     zero, product = freeze(np.zeros(problem.n)), np.empty(problem.n)
     estimate = 1.0

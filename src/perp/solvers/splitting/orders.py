@@ -27,24 +27,20 @@ class Order:
         self.name = name
         self.contacts: Index = np.arange(contacts, dtype=np.uint32)
         self.rows: Index = np.arange(first_row, n, dtype=np.uint32)
-        if name == "backward":
-            self.contacts, self.rows = self._reversed()
+        if name in ("backward", "symmetric"):
+            self.contacts_back, self.rows_back = self.contacts[::-1].copy(), self.rows[::-1].copy()
         self.generator = np.random.default_rng(seed)
 
     def iterate(self, sweep: Sweep, count: int) -> None:
-        if self.name == "forward":
+        if self.name == "forward" or count == 0:
             sweep(count, self.contacts, self.rows, False)
         elif self.name == "backward":
-            sweep(count, self.contacts, self.rows, True)
+            sweep(count, self.contacts_back, self.rows_back, True)
         elif self.name == "symmetric":
-            contacts, rows = self._reversed()
             for _ in range(count):
                 sweep(1, self.contacts, self.rows, False)
-                sweep(1, contacts, rows, True)
+                sweep(1, self.contacts_back, self.rows_back, True)
         else:
             for _ in range(count):
                 contacts = self.generator.permutation(self.contacts)
                 sweep(1, contacts, self.generator.permutation(self.rows), False)
-
-    def _reversed(self) -> tuple[Index, Index]:
-        return self.contacts[::-1].copy(), self.rows[::-1].copy()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -11,10 +13,10 @@ import numpy as np
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator
+from perp.problems.operators.base import TO_SPARSE
 from perp.problems.operators.factored import BodyPairs
 from perp.problems.operators.sparse import unsigned_parts
 from perp.problems.problem import Problem
-from perp.problems.residuals import has_discs
 from perp.solvers.splitting.orders import Index
 
 
@@ -26,6 +28,8 @@ class Sweeper:
     arrays: tuple[Any, ...]
     contact: tuple[Any, ...] | None
     """For contact problems: the shape of a contact and the coefficients of friction."""
+    refresh: Callable[[], None] | None = None
+    """Computes the velocity anew from x, where one is kept: after 1e12 has come and gone, rounding has spoilt it."""
 
     def sweep(self, count: int, contacts: Index, rows: Index, rows_first: bool) -> None:
         """`count` passes over the contacts and the other rows, in the order given."""
@@ -39,7 +43,7 @@ def make_sweeper(problem: Problem, relaxation: float, x: Vector) -> Sweeper:
     """The sweeper for the form of A: row i moves by -relaxation y_i / A_ii and is clipped (NOTES eq. 59)."""
     contact = None
     if isinstance(problem, ContactProblem):
-        contact = (np.uint64(problem.dimension), has_discs(problem), problem.friction)
+        contact = (np.uint64(problem.dimension), problem.has_discs, problem.friction)
     lower, upper = (problem.lower, problem.upper) if isinstance(problem, ContactProblem) else problem.bounds(x)
     vectors = (steps(problem, relaxation), problem.b, lower, upper, x)
     A = problem.A
@@ -57,15 +61,20 @@ def make_sweeper(problem: Problem, relaxation: float, x: Vector) -> Sweeper:
 
 
 def steps(problem: Problem, relaxation: float) -> Vector:
-    """relaxation / A_ii, and for the two tangents of a disc relaxation over the larger eigenvalue of their block."""
+    """relaxation / A_ii, and for the two tangents of a disc relaxation over the larger eigenvalue of their block.
+
+    Where A cannot show that block, the sum of its diagonal stands in: it is no smaller for a semidefinite A.
+    """
     assert problem.diagonal is not None
     stiffness = problem.diagonal.copy()
-    if isinstance(problem, ContactProblem) and has_discs(problem):
-        tangents = problem.A.diagonal_blocks(3, problem.contacts)[:, 1:, 1:]
-        symmetric = 0.5 * (tangents + tangents.transpose(0, 2, 1))
-        largest = np.linalg.eigvalsh(symmetric)[:, 1]
-        stiffness[problem.normal_rows + 1] = largest
-        stiffness[problem.normal_rows + 2] = largest
+    if isinstance(problem, ContactProblem) and problem.has_discs:
+        p, q = problem.normal_rows + 1, problem.normal_rows + 2
+        if TO_SPARSE in problem.A.ability_set:
+            tangents = problem.A.diagonal_blocks(3, problem.contacts)[:, 1:, 1:]
+            symmetric = 0.5 * (tangents + tangents.transpose(0, 2, 1))
+            stiffness[p] = stiffness[q] = np.linalg.eigvalsh(symmetric)[:, 1]
+        else:
+            stiffness[p] = stiffness[q] = stiffness[p] + stiffness[q]
     return relaxation / stiffness
 
 
@@ -85,8 +94,9 @@ def _sweep_factored(A: FactoredOperator, vectors: tuple[Vector, ...], contact: t
 
     J, W = unsigned_parts(A.J), unsigned_parts(A.scaled_rows)
     velocity = np.empty(A.mass.dofs)
-    factored.velocity(*W, vectors[-1], velocity)
-    return Sweeper(factored, (*J, *W, A.compliance, *vectors, velocity), contact)
+    refresh = partial(factored.velocity, *W, vectors[-1], velocity)
+    refresh()
+    return Sweeper(factored, (*J, *W, A.compliance, *vectors, velocity), contact, refresh)
 
 
 def _sweep_body_pairs(problem: Problem, A: FactoredOperator, pairs: BodyPairs, vectors: tuple[Vector, ...]) -> Sweeper:
@@ -94,15 +104,16 @@ def _sweep_body_pairs(problem: Problem, A: FactoredOperator, pairs: BodyPairs, v
     from perp.kernels import body_pairs
 
     velocity = np.empty(6 * (pairs.body_count + 1))
-    body_pairs.velocity(pairs.bodies, pairs.jacobian, pairs.inverse_mass, vectors[-1], velocity)
+    refresh = partial(body_pairs.velocity, pairs.bodies, pairs.jacobian, pairs.inverse_mass, vectors[-1], velocity)
+    refresh()
     tail = (A.compliance, *vectors, velocity)
     if not isinstance(problem, ContactProblem):
-        return Sweeper(body_pairs, (pairs.bodies, pairs.jacobian, pairs.scaled()[0], *tail), None)
+        return Sweeper(body_pairs, (pairs.bodies, pairs.jacobian, pairs.scaled()[0], *tail), None, refresh)
     scaled, _ = pairs.scaled(first=problem.contact_rows)
     blocks = A.diagonal_blocks(3, problem.contacts)
     coupling = np.stack([blocks[:, 0, 1], blocks[:, 0, 2], blocks[:, 1, 2]], axis=1).reshape(-1)
     arrays = (pairs.bodies, pairs.jacobian, pairs.inverse_mass, coupling, scaled, *tail)
-    return Sweeper(body_pairs, arrays, (has_discs(problem), problem.friction))
+    return Sweeper(body_pairs, arrays, (problem.has_discs, problem.friction), refresh)
 
 
 def _fits_body_pairs(problem: Problem, pairs: BodyPairs) -> bool:

@@ -61,19 +61,20 @@ class BestSoFar(Method):
     def start(self, problem: Problem, x: Vector) -> BestState:
         watch = Watch(problem)
         residual, *_ = watch.look(x)
-        return BestState(x.copy(), self.method.start(problem, x), watch, residual)
+        inner = self.method.start(problem, x)
+        return BestState(inner.x, inner, watch, residual, offer=x.copy(), repeatable=inner.repeatable)
 
     def step(self, problem: Problem, state: State, count: int) -> None:
         assert isinstance(state, BestState)
-        before = state.inner.x.copy()
+        assert state.offer is not None
+        self.method.step(problem, state.inner, 0)
         for _ in range(count):
             self.method.step(problem, state.inner, 1)
             residual, *_, probe = state.watch.look(state.inner.x)
             if probe == 0.0 and residual < state.residual:
                 state.residual = residual
-                np.copyto(state.x, state.inner.x)
-        state.ended = state.inner.ended
-        state.moving = not np.array_equal(before, state.inner.x)
+                np.copyto(state.offer, state.inner.x)
+        state.x, state.ended = state.inner.x, state.inner.ended
 
 
 def best_so_far(method: Method) -> BestSoFar:
