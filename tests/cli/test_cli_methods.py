@@ -8,6 +8,8 @@ import subprocess
 import sys
 from dataclasses import fields
 
+import pytest
+
 from perp.cli import cards
 from perp.solvers.roster import METHODS
 
@@ -49,14 +51,16 @@ def test_listing_methods_loads_neither_numba_nor_matplotlib():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_on_a_terminal_the_methods_stand_in_a_table(monkeypatch):
+@pytest.mark.parametrize(("columns", "is_table"), [(160, True), (80, False)])
+def test_on_a_wide_terminal_the_methods_stand_in_a_table(monkeypatch, columns, is_table):
     screen = Screen()
     monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setenv("COLUMNS", str(columns))
     cards.show_cards("method", [cards.Card("pgs", "splitting", {"accepts": "lcp, box"})])
     shown = screen.getvalue()
     assert "pgs" in shown
     assert "accepts" in shown
-    assert "│" in shown
+    assert ("│" in shown) is is_table
 
 
 class Screen(io.StringIO):

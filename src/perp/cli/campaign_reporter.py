@@ -14,6 +14,8 @@ from perp.lab.campaign import Reporter
 from perp.lab.instances import Instance
 from perp.lab.rows import Row
 
+HEADINGS = ("problem", "method", "ended", "residual", "iterations", "seconds")
+
 
 @contextmanager
 def reporting() -> Iterator[Reporter]:
@@ -34,13 +36,13 @@ class PlainReporter:
 
     def planned(self, solves: int) -> None:
         typer.echo(f"{solves} solves; the first of each kind may have to compile its kernels")
+        typer.echo(_aligned(HEADINGS))
 
     def started(self, instance: Instance, method: str) -> None:
         pass
 
     def finished(self, row: Row) -> None:
-        problem, method, status, *numbers = cells(row)
-        typer.echo(f"{problem:<12} {method:<18} {status:<18} " + " ".join(f"{number:>10}" for number in numbers))
+        typer.echo(_aligned(cells(row)))
 
 
 class TerminalReporter:
@@ -62,8 +64,8 @@ class TerminalReporter:
         self.bar.advance(self.task)
 
     def table(self) -> Table:
-        table = Table("problem", "method", "ended", header_style="bold")
-        for heading in ("residual", "iterations", "seconds"):
+        table = Table(*HEADINGS[:3], header_style="bold")
+        for heading in HEADINGS[3:]:
             table.add_column(heading, justify="right")
         previous = ""
         for row in self.rows:
@@ -72,6 +74,11 @@ class TerminalReporter:
             previous = row.problem
             table.add_row(*cells(row), style=None if row.success else "dim")
         return table
+
+
+def _aligned(words: tuple[str, ...]) -> str:
+    problem, method, ended, *numbers = words
+    return f"{problem:<12} {method:<18} {ended:<18} " + " ".join(f"{number:>10}" for number in numbers)
 
 
 def cells(row: Row) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
-"""Lists of things with several properties: a table on a terminal, indented text elsewhere."""
+"""Lists of things with several properties: a table on a wide terminal, indented text elsewhere."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,9 @@ import typer
 
 WIDTH = 100
 """Columns of plain text, where no terminal says how wide it is."""
+
+TABLE_WIDTH = 140
+"""A narrower terminal would break the words of a table apart."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,7 @@ class Card:
 
 
 def show_cards(heading: str, cards: Sequence[Card]) -> None:
-    if sys.stdout.isatty():
+    if sys.stdout.isatty() and shutil.get_terminal_size().columns >= TABLE_WIDTH:
         _show_table(heading, cards)
     else:
         typer.echo("\n\n".join(_plain(card) for card in cards))

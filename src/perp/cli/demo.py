@@ -23,4 +23,5 @@ def demo(
 
     with refusing(MissingExtra, OSError), reporting() as reporter:
         made = run_demo(out, reporter=reporter)
+    typer.echo("Methods that end at the limit of iterations are slow on that problem, not wrong: the report says why.")
     typer.echo(f"wrote {made.report} and {made.results}")

@@ -31,6 +31,7 @@ def methods(
             entry["name"],
             entry["family"],
             {
+                "does": entry["summary"],
                 "accepts": ", ".join(entry["accepts"]),
                 "needs of A": ", ".join(entry["needs"]),
                 "requires": entry["requires"],

@@ -43,6 +43,7 @@ def verify(
 
         typer.echo(to_json(asdict(measured)))
     else:
-        typer.echo(str(measured))
+        verdict = "within" if measured.residual <= tol else "NOT within"
+        typer.echo(f"{measured}\n\nthe residual is {verdict} the tolerance {tol:g}")
     if not measured.residual <= tol:
         raise typer.Exit(NOT_CONVERGED)
