@@ -311,6 +311,22 @@ def test_row_55_a_diverging_sweep_is_a_breakdown_at_its_iteration_with_a_finite_
     assert one_less.status is Status.ITERATION_LIMIT
 
 
+def test_row_36_a_conversion_is_noted():
+    result = perp.solve(perp.LCP(sparse.coo_array(REFERENCE.A.to_dense()), REFERENCE.b), "pgs")
+    assert result.notes == ("A was converted once from coo to csr",)
+
+
+@pytest.mark.parametrize("model", ["box", "cone"])
+def test_row_60_a_huge_mass_ratio_ends_honestly_and_makes_no_energy(model):
+    example = perp.gallery.make("box_stack", n=120, layout="tower", mass_ratio=1e6, load="gravity", model=model)
+    result = perp.solve(example.problem, "pgs", max_iterations=2000)
+    assert result.status in (Status.CONVERGED, Status.ITERATION_LIMIT)
+    found = result.verify()
+    assert np.isfinite(result.x).all()
+    assert found.objective <= 0.0  # the change of kinetic energy, 1/2 x^T A x + b^T x
+    assert found.slack_violation < 1.0  # metres per second
+
+
 @pytest.mark.parametrize(
     ("friction", "ends"), [(0.0, {Status.CONVERGED}), (1e6, {Status.CONVERGED, Status.ITERATION_LIMIT})]
 )

@@ -52,7 +52,7 @@ def test_exact_diverging_and_flat_histories_can_be_drawn(make_row, residual):
 
 
 def test_no_rows_and_no_tolerance_make_an_empty_figure():
-    figure_to_svg(draw_convergence([], 0.0), "empty")
+    assert figure_to_svg(draw_convergence([], 0.0), "empty").startswith("<svg")
 
 
 def test_svg_speaks_in_the_colours_of_the_page_and_has_its_own_names(make_row):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -42,21 +43,20 @@ class _Relaxation(Method):
     requires: ClassVar[str] = "a positive diagonal; converges for symmetric positive semidefinite A and fixed bounds"
     check_every: ClassVar[int] = 10
 
-    def _relaxation(self) -> float:
-        raise NotImplementedError
-
-    def _order(self) -> tuple[str, int]:
-        raise NotImplementedError
+    @property
+    @abstractmethod
+    def settings(self) -> tuple[float, str, int]:
+        """The relaxation, the order, and the seed of a random order."""
 
     def objection(self, problem: Problem) -> str | None:
         return diagonal_objection(problem)
 
     def start(self, problem: Problem, x: Vector) -> SweepState:
-        name, seed = self._order()
+        relaxation, name, seed = self.settings
         contacts, first = (0, 0)
         if isinstance(problem, ContactProblem):
             contacts, first = problem.contacts, problem.contact_rows
-        sweeper = make_sweeper(problem, self._relaxation(), x)
+        sweeper = make_sweeper(problem, relaxation, x)
         order = Order(name, contacts, first, problem.n, seed)
         return SweepState(x, sweeper, order, repeatable=name != "random")
 
@@ -90,11 +90,9 @@ class PGS(_Relaxation):
     def __post_init__(self) -> None:
         _require_order(self.order, self.seed)
 
-    def _relaxation(self) -> float:
-        return 1.0
-
-    def _order(self) -> tuple[str, int]:
-        return self.order, self.seed
+    @property
+    def settings(self) -> tuple[float, str, int]:
+        return 1.0, self.order, self.seed
 
 
 @dataclass(frozen=True)
@@ -115,11 +113,9 @@ class PSOR(_Relaxation):
         _require_relaxation(self.relaxation)
         _require_order(self.order, self.seed)
 
-    def _relaxation(self) -> float:
-        return float(self.relaxation)
-
-    def _order(self) -> tuple[str, int]:
-        return self.order, self.seed
+    @property
+    def settings(self) -> tuple[float, str, int]:
+        return float(self.relaxation), self.order, self.seed
 
 
 @dataclass(frozen=True)
@@ -134,11 +130,9 @@ class SymmetricPSOR(_Relaxation):
     def __post_init__(self) -> None:
         _require_relaxation(self.relaxation)
 
-    def _relaxation(self) -> float:
-        return float(self.relaxation)
-
-    def _order(self) -> tuple[str, int]:
-        return "symmetric", 0
+    @property
+    def settings(self) -> tuple[float, str, int]:
+        return float(self.relaxation), "symmetric", 0
 
 
 def _require_relaxation(value: float) -> None:
