@@ -19,6 +19,7 @@ from perp.errors import InvalidProblem
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+SMALL_COPY = 2**26
 Frozen = TypeVar("Frozen", bound=NDArray[Any])
 
 
@@ -134,8 +135,8 @@ def _as_real_array(value: Any, name: str) -> NDArray[Any]:
 
 
 def _require_memory(needed: int, name: str) -> None:
-    """Refuse a copy that the machine cannot hold, before it is begun."""
-    available = _available_memory()
+    """Refuse a copy that the machine cannot hold, before it is begun; small ones are not worth the question."""
+    available = _available_memory() if needed > SMALL_COPY else None
     if available is not None and needed > available:
         raise MemoryError(
             f"{name} needs {needed / 2**30:.1f} GiB as a dense float64 copy and {available / 2**30:.1f} GiB are free; "

@@ -85,7 +85,7 @@ def solve(
         chosen = choose_method(problem)
     else:
         chosen = make_method(method, options, ARGUMENTS)
-    require_fit(chosen, problem, default_methods())
+    require_fit(chosen, problem, default_methods)
     x, notes = _starting_point(problem, x0)
     work = problem.equilibrated()
     if isinstance(problem.A, SparseOperator) and problem.A.given_format != "csr":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from perp.errors import MethodRefused
 from perp.problems.problem import Problem
@@ -20,11 +20,11 @@ def misfit(method: Method, problem: Problem) -> str | None:
     return method.objection(problem)
 
 
-def require_fit(method: Method, problem: Problem, others: Iterable[Method]) -> None:
-    """Raise `MethodRefused` with the reason and the methods that would work."""
+def require_fit(method: Method, problem: Problem, others: Callable[[], Iterable[Method]]) -> None:
+    """Raise `MethodRefused` with the reason and those of the `others`, asked for only then, that would work."""
     reason = misfit(method, problem)
     if reason is not None:
-        able = [other.name for other in others if misfit(other, problem) is None]
+        able = [other.name for other in others() if misfit(other, problem) is None]
         advice = f"methods that would work: {', '.join(able)}" if able else "no method of this version would work"
         raise MethodRefused(f"{method.label} refuses: {reason} ({advice})")
 

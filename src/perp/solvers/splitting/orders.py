@@ -29,7 +29,8 @@ class Order:
         self.rows: Index = np.arange(first_row, n, dtype=np.uint32)
         if name in ("backward", "symmetric"):
             self.contacts_back, self.rows_back = self.contacts[::-1].copy(), self.rows[::-1].copy()
-        self.generator = np.random.default_rng(seed)
+        if name == "random":
+            self.generator = np.random.default_rng(seed)
 
     def iterate(self, sweep: Sweep, count: int) -> None:
         if self.name == "forward" or count == 0:
