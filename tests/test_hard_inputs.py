@@ -123,6 +123,14 @@ def test_row_8_equal_bounds_fix_a_variable_and_leave_its_slack_free(method):
 
 
 @pytest.mark.parametrize("method", SPLITTING)
+def test_row_8_a_fixed_row_needs_no_diagonal(method):
+    result = perp.solve(BoxLCP([[0.0, 1.0], [1.0, 2.0]], [-5.0, 1.0], [0.5, 0.0], [0.5, np.inf]), method)
+    assert result.success
+    np.testing.assert_allclose(result.x, [0.5, 0.0], atol=1e-8)
+    assert perp.solve(BoxLCP(np.zeros((2, 2)), [1.0, -1.0], 3.0, 3.0), method).success
+
+
+@pytest.mark.parametrize("method", SPLITTING)
 def test_row_9_infinite_bounds_make_a_linear_system(method):
     problem = BoxLCP([[2.0, 1.0], [1.0, 3.0]], [1.0, -2.0], -np.inf, np.inf)
     np.testing.assert_allclose(perp.solve(problem, method).x, np.linalg.solve([[2, 1], [1, 3]], [-1, 2]), atol=1e-7)

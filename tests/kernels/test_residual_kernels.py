@@ -118,6 +118,16 @@ def test_a_planar_contact_is_measured_with_its_one_tangent(model):
     assert perp.solve(problem, "pgs").x == pytest.approx([0.5, -0.25])
 
 
+@pytest.mark.parametrize(
+    ("A", "b"), [(1e-200 * np.eye(3), [-1e-200, 1e120, 1e120]), (np.eye(3), [-1.0, 1.7e308, 1.7e308])]
+)
+def test_a_slip_beyond_all_numbers_does_not_hide_the_error_of_a_cone(A, b):
+    problem = perp.ContactProblem(A, b, 0.5, "cone")
+    found = perp.verify(problem, [1.0, 0.0, 0.0])
+    assert found.residual == pytest.approx(0.5 / np.sqrt(2.0))
+    assert Watch(problem).look(np.array([1.0, 0.0, 0.0]))[0] == pytest.approx(0.5 / np.sqrt(2.0))
+
+
 def test_a_small_slack_is_seen_beside_a_large_x():
     problem = perp.LCP([[1e-6]], [-1e7])
     assert perp.verify(problem, [1e13 + 500.0]).natural_inf == pytest.approx(5e-4, rel=1e-3)
@@ -127,7 +137,7 @@ def test_a_small_slack_is_seen_beside_a_large_x():
 def test_what_the_loop_watches_is_what_verification_finds(problem, seed):
     x = random_point(problem, seed)
     watch = Watch(problem)
-    residual, merit, active, changed, change, _, largest, probe = watch.look(x)
+    residual, merit, active, changed, change, _, _, largest, probe = watch.look(x)
     found = perp.verify(problem, x)
     assert residual == pytest.approx(found.residual, abs=1e-13)
     assert merit == pytest.approx(found.fischer, rel=1e-9, abs=1e-13)
@@ -143,8 +153,9 @@ def test_the_watch_counts_changes_since_the_last_accepted_point():
     watch.look(np.array([1.0, 0.0, 0.0]))
     watch.accept(np.array([1.0, 0.0, 0.0]))
     watch.set_mark(np.array([1.0, 2.0, 0.0]))
-    _, _, active, changed, change, from_mark, _, _ = watch.look(np.array([1.0, 2.0, 0.0]))
+    _, _, active, changed, change, drift, from_mark, _, _ = watch.look(np.array([1.0, 2.0, 0.0]))
     assert (active, changed, change, from_mark) == (2, 1, 2.0, 0.0)
+    assert drift == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

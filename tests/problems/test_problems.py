@@ -85,6 +85,8 @@ def test_contact_rows_come_first_and_other_rows_are_equations_by_default():
         (lambda: perp.ContactProblem(np.eye(4), np.zeros(4), 0.5), "multiple of 3.*dimension=2.*extra_rows"),
         (lambda: perp.ContactProblem(np.eye(9), np.zeros(9), [0.5, 0.5]), "make 6 rows, but A has 9"),
         (lambda: perp.ContactProblem(np.eye(4), np.zeros(4), 0.5, extra_rows=-1), "extra_rows"),
+        (lambda: perp.ContactProblem(np.eye(3), np.zeros(3), 0.5, extra_rows=6), "extra_rows is 6.*only 3"),
+        (lambda: perp.ContactProblem(np.eye(3), np.zeros(3), 0.5, lower=0.0), "extra_rows"),
         (lambda: perp.ContactProblem(np.eye(3), np.zeros(3), [0.5, 0.5]), "make 6 rows, but A has 3"),
         (lambda: perp.ContactProblem(np.eye(3), np.zeros(3), 0.5, "cune"), "did you mean 'cone'"),
         (lambda: perp.ContactProblem(np.eye(3), np.zeros(3), 0.5, dimension=4), "dimension is 4"),

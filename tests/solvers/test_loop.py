@@ -285,6 +285,35 @@ def test_a_velocity_that_was_spoilt_by_a_huge_start_is_computed_anew():
         assert perp.solve(problem, "pgs", x0=x0, max_iterations=100_000).success
 
 
+@pytest.mark.parametrize("every", [1, 10, 100])
+def test_a_standstill_that_a_spoilt_velocity_feigns_is_seen_through(every):
+    problem = perp.LCP(perp.FactoredOperator([[0.3, 0.7]], [1.0, 3.0]), [-1.0])
+    assert perp.solve(problem, "pgs", x0=[1e12], check_every=every).success
+
+
+def test_one_huge_row_does_not_make_the_others_look_still():
+    n = 60
+    A = np.eye(n + 1)
+    A[1:, 1:] = 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+    problem = perp.LCP(A, np.concatenate([[-1e9], np.full(n, -1e-5)]))
+    assert perp.solve(problem, "pgs", max_iterations=10**5).success
+
+
+def test_a_coarse_stagnation_criterion_is_never_called_a_cycle():
+    problem = perp.BoxLCP([[1.0, 0.9999], [0.9999, 1.0]], [-1.0, -1.0], -np.inf, np.inf)
+    for level in (1e-2, 1e-3):
+        stop = perp.Stopping(stagnation=level, max_iterations=10**5)
+        assert perp.solve(problem, perp.Jacobi(damping=1.0), stop=stop).status is Status.STAGNATED
+
+
+@pytest.mark.parametrize("method", [perp.Jacobi(), perp.PGS(order="random"), perp.SymmetricPSOR()])
+def test_a_time_limit_acts_within_a_check_of_many_python_iterations(method):
+    perp.solve(slow_problem(), method, max_iterations=1)
+    result = perp.solve(slow_problem(), method, tol=0.0, check_every=10**7, max_seconds=0.1)
+    assert result.status is Status.TIME_LIMIT
+    assert result.iterations < 10**6
+
+
 def test_tolerance_zero_ends_on_a_cone_problem_whose_last_bits_never_settle():
     problem = perp.gallery.make("box_stack", n=48, model="cone").problem
     result = perp.solve(problem, "pgs", tol=0.0, max_iterations=10**6)

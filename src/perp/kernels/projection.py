@@ -6,6 +6,8 @@ import math
 
 from perp.kernels.compile import inlined
 
+HUGE = 1e300
+
 
 @inlined
 def clip(value, low, high):
@@ -24,7 +26,16 @@ def natural(x, y, low, high):
 
 
 @inlined
+def limited(value):
+    """An infinite slack as a huge one: its direction then survives a projection on the disc."""
+    return clip(value, -HUGE, HUGE)
+
+
+@inlined
 def disc_factor(p, q, radius):
-    """What (p, q) is multiplied by to land on the disc of that radius around 0 (hypot: no overflow)."""
-    length = math.hypot(p, q)
-    return radius / length if length > radius else 1.0
+    """What (p, q) is multiplied by to land on the disc of that radius around 0; 1 inside. No overflow on the way."""
+    largest = max(abs(p), abs(q))
+    if largest <= 0.0:
+        return 1.0
+    length = math.hypot(p / largest, q / largest)
+    return min((radius / largest) / length, 1.0)

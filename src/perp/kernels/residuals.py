@@ -11,7 +11,7 @@ import numpy as np
 
 from perp.kernels.compile import inlined, kernel
 from perp.kernels.fischer import box_merit
-from perp.kernels.projection import disc_factor, natural
+from perp.kernels.projection import disc_factor, limited, natural
 
 RESIDUAL = 0  #             max |natural map| with each row's slack scaled: what a solver stops by
 NATURAL_MAX = 1  #          max |x - clip(x - y)|
@@ -79,8 +79,8 @@ def disc_natural(x_p, x_q, y_p, y_q, radius):
 @inlined
 def add_disc(x_p, x_q, y_p, y_q, radius, scale, stiffness, totals):
     """The two tangents of a contact with cone friction."""
-    plain_p, plain_q = disc_natural(x_p, x_q, y_p, y_q, radius)
-    scaled_p, scaled_q = disc_natural(x_p, x_q, scale * y_p, scale * y_q, radius)
+    plain_p, plain_q = disc_natural(x_p, x_q, limited(y_p), limited(y_q), radius)
+    scaled_p, scaled_q = disc_natural(x_p, x_q, limited(scale * y_p), limited(scale * y_q), radius)
     add_natural(plain_p, scaled_p, totals)
     add_natural(plain_q, scaled_q, totals)
     totals[MERIT_SQUARES] += scaled_p * scaled_p + scaled_q * scaled_q
@@ -91,7 +91,7 @@ def add_disc(x_p, x_q, y_p, y_q, radius, scale, stiffness, totals):
     totals[BOUND_VIOLATION] = max(totals[BOUND_VIOLATION], length - radius)
     totals[ACTIVE] += 2.0 * (length < radius)
     if stiffness > 0.0:
-        impulse_p, impulse_q = disc_natural(x_p, x_q, y_p / stiffness, y_q / stiffness, radius)
+        impulse_p, impulse_q = disc_natural(x_p, x_q, limited(y_p / stiffness), limited(y_q / stiffness), radius)
         add_energy(impulse_p, stiffness, totals)
         add_energy(impulse_q, stiffness, totals)
 

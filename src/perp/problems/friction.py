@@ -58,7 +58,7 @@ class ContactProblem(Problem):
             raise InvalidProblem(f"model {model!r} is unknown{suggest(str(model), MODELS)}")
         if dimension not in (2, 3):
             raise InvalidProblem(f"dimension is {dimension}; 2 (normal, tangent) or 3 (normal, tangent, tangent)")
-        others = _count_extra_rows(extra_rows, lower, upper)
+        others = _count_extra_rows(extra_rows, lower, upper, self.n)
         coefficients = _checked_friction(friction, self.n - others, dimension)
         expected = dimension * coefficients.size + others
         if expected != self.n:
@@ -135,6 +135,10 @@ class ContactProblem(Problem):
             scales[self.normal_rows + tangent] = scales[self.normal_rows]
         return freeze(scales)
 
+    def equilibrated(self) -> Problem:
+        """Itself: sweeps over contacts do not care for the scale, only residuals do."""
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         rebuild = partial(ContactProblem, dimension=self.dimension, lower=self.lower, upper=self.upper)
         return rebuild, (self.A, self.b, self.friction, self.model)
@@ -147,12 +151,18 @@ class ContactProblem(Problem):
         )
 
 
-def _count_extra_rows(extra_rows: int | None, lower: Any, upper: Any) -> int:
+def _count_extra_rows(extra_rows: int | None, lower: Any, upper: Any, n: int) -> int:
     """As told, or as many as there are bounds, or none."""
-    if extra_rows is None:
-        return max(len(bound) if np.ndim(bound) == 1 else 0 for bound in (lower, upper))
-    require_count(extra_rows, "extra_rows")
-    return int(extra_rows)
+    if extra_rows is not None:
+        require_count(extra_rows, "extra_rows")
+        count = int(extra_rows)
+    else:
+        count = max(len(bound) if np.ndim(bound) == 1 else 0 for bound in (lower, upper))
+        if count == 0 and not all(np.ndim(bound) == 1 or np.isinf(bound) for bound in (lower, upper)):
+            raise InvalidProblem("lower and upper bound the rows after the contacts: say how many with extra_rows=...")
+    if count > n:
+        raise InvalidProblem(f"extra_rows is {count}, but A has only {n} rows")
+    return count
 
 
 def _checked_friction(friction: Any, n: int, dimension: int) -> Vector:

@@ -75,7 +75,8 @@ class Residuals:
 
 def verify(problem: Problem, x: Any) -> Residuals:
     """Every residual of x (a vector or a `Result`), recomputed from the problem alone; prints as a table."""
-    return measure(problem, np.array(as_vector(getattr(x, "x", x), "x", problem.n)))
+    with np.errstate(all="ignore"):  # overflow shows in the numbers
+        return measure(problem, np.array(as_vector(getattr(x, "x", x), "x", problem.n)))
 
 
 def measure(problem: Problem, x: Vector) -> Residuals:
@@ -118,6 +119,9 @@ def measure(problem: Problem, x: Vector) -> Residuals:
     )
 
 
+Measures = tuple[float, float, int, int, float, float, float, float, float]
+
+
 class Watch:
     """The few measures that a loop takes at every check; keeps the arrays that the compiled pass works on."""
 
@@ -143,11 +147,10 @@ class Watch:
             self._before = (np.uint64(0),)
             self._after = (lower, upper, *state)
 
-    def look(self, x: Vector) -> tuple[float, float, int, int, float, float, float, float]:
-        """(residual, merit, active, changed, change, from_mark, largest, probe) at x; see `kernels.watching`."""
+    def look(self, x: Vector) -> Measures:
+        """(residual, merit, active, changed, change, drift, from_mark, largest, probe) at x; see `kernels.watching`."""
         y = self.problem.A.slack(x, self.problem.b, self.y)
-        measures: tuple[float, float, int, int, float, float, float, float]
-        measures = self._pass(*self._before, x, y, *self._after)
+        measures: Measures = self._pass(*self._before, x, y, *self._after)
         return measures
 
     def accept(self, x: Vector) -> None:

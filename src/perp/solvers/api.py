@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
+from math import isnan
 from time import perf_counter
 from typing import Any
 
@@ -74,8 +74,6 @@ def solve(
     begun = perf_counter()
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is {type(problem).__name__}; perp.LCP, BoxLCP or ContactProblem is needed")
-    if stop is None and max_seconds is not None and max_iterations is None:
-        max_iterations = sys.maxsize
     criteria = _as_stopping(stop).with_changes(
         tol=tol, max_iterations=max_iterations, max_seconds=max_seconds, check_every=check_every
     )
@@ -116,11 +114,13 @@ def _starting_point(problem: Problem, x0: Any) -> tuple[Vector, list[str]]:
 
 def _judge(problem: Problem, work: Problem, method: Method, outcome: Outcome, notes: list[str]) -> Result:
     """Recompute slack and residual of the returned x from the problem's own data."""
-    watch = Watch(work)
+    watch = Watch(problem)
     with np.errstate(all="ignore"):
         try:
-            residual, *_ = watch.look(outcome.x)
-            y = watch.y if work is problem else watch.y / problem.row_scales
+            residual, *_, probe = watch.look(outcome.x)
+            if isnan(probe) and work is not problem:  # only the scaled rows have a slack that can be written down
+                residual, *_ = Watch(work).look(outcome.x)
+            y = watch.y
         except OperatorFault:  # the status tells it already; there is no slack to speak of
             residual, y = np.nan, np.full(problem.n, np.nan)
     message = outcome.status.value + (f": {outcome.message}" if outcome.message else "")

@@ -22,11 +22,14 @@ from perp.solvers.stopping import Stopping
 SECONDS_A_CALL = 0.02
 """A compiled step is asked for no more iterations than fit in this time: Ctrl-C and time limits act within it."""
 
-SMALL_FIRST_STEP = 2_000_000
-"""Multiplications up to which the first step, whose pace is not yet known, is asked for at full width."""
+SMALL_STEP = 200_000
+"""Multiplications an iteration up to which the first step, whose pace is not yet known, is asked for ten of them."""
 
 ROUNDING_LEVEL = 1e-12
 """An iteration whose iterates change by less than this share has only rounding errors left to move it."""
+
+EPSILON = 1e-15
+"""Rounding errors of this share of the largest entry reach every row that is coupled with it."""
 
 PATIENCE = 20
 """So many checks without a better residual, and as many as came before it, show that rounding level is reached."""
@@ -127,20 +130,18 @@ class _Run:
         state = self.method.start(self.problem, self.start.copy())
         self.method.step(self.problem, state, 0)  # loads compiled kernels, which is no part of the method's own time
         self.setup_seconds = perf_counter() - started
-        small = self.problem.A.work() * self.check_every <= SMALL_FIRST_STEP
-        pace = 0.0 if small else SECONDS_A_CALL
+        most = 10 if self.problem.A.work() <= SMALL_STEP else 1
         while True:
-            due = min(self.iteration + self.check_every, self.stop.max_iterations)
+            due = min(self.iteration + self.check_every, self.stop.iteration_limit)
             while self.iteration < due:
-                width = due - self.iteration
-                if pace * width > SECONDS_A_CALL:
-                    width = max(1, int(SECONDS_A_CALL / pace))
+                width = min(due - self.iteration, most)
                 before = perf_counter()
                 self.method.step(self.problem, state, width)
                 after = perf_counter()
                 self.iteration += width
                 self.seconds += after - before
                 pace = (after - before) / width
+                most = max(1, int(SECONDS_A_CALL / pace)) if pace > 0.0 else 10 * width
                 if state.ended is not None or self._is_late(after):
                     break
             verdict = self._check(state)
@@ -149,7 +150,7 @@ class _Run:
 
     def _check(self, state: State, first: bool = False) -> Verdict:
         """Measure the iterate, write the history, ask the callback, and decide whether to stop."""
-        residual, merit, active, changed, change, from_mark, largest, probe = self.watch.look(state.x)
+        residual, merit, active, changed, change, drift, from_mark, largest, probe = self.watch.look(state.x)
         if isnan(probe):
             return self._not_finite(state)
         self.watch.accept(state.x)
@@ -169,7 +170,7 @@ class _Run:
             return Status.CONVERGED, ""
         if verdict is None and not first:
             self.unchanged = 0 if changed else self.unchanged + 1
-            verdict = state.ended or self._judge_motion(state, merit, change, from_mark, largest)
+            verdict = state.ended or self._judge_motion(state, merit, change, drift, from_mark, largest)
         self.merit = merit
         if self.checks == self.next_mark:  # Brent's search for a cycle: compare with checks 1, 2, 4, 8, ...
             self.watch.set_mark(state.x)
@@ -185,15 +186,18 @@ class _Run:
             return Status.STOPPED_BY_CALLBACK, str(request)
         return None
 
-    def _judge_motion(self, state: State, merit: float, change: float, from_mark: float, largest: float) -> Verdict:
+    def _judge_motion(
+        self, state: State, merit: float, change: float, drift: float, from_mark: float, largest: float
+    ) -> Verdict:
         """The criteria that compare this check with earlier ones."""
         stop = self.stop
-        came_back = from_mark == 0.0 and state.repeatable
-        if change <= stop.stagnation * largest or came_back:
+        if 0.0 < change <= stop.stagnation * largest:
+            return Status.STAGNATED, ""
+        if (change == 0.0 or (from_mark == 0.0 and state.repeatable)) and self.iteration + 2 <= stop.iteration_limit:
             verdict = self._name_standstill(state, largest)
             if verdict is not None:
                 return verdict
-        if change <= ROUNDING_LEVEL * largest and self.checks - self.best_check > max(PATIENCE, self.best_check):
+        if drift <= EPSILON * largest and self.checks - self.best_check > max(PATIENCE, self.best_check):
             return Status.STAGNATED, "only rounding errors move it"
         if stop.relative is not None and abs(merit - self.merit) < stop.relative * self.merit:
             return Status.RELATIVE, ""
@@ -202,20 +206,28 @@ class _Run:
         return None
 
     def _judge_limits(self) -> Verdict:
-        if self.iteration >= self.stop.max_iterations:
+        if self.iteration >= self.stop.iteration_limit:
             return Status.ITERATION_LIMIT, ""
         if self._is_late(perf_counter()):
             return Status.TIME_LIMIT, ""
         return None
 
     def _name_standstill(self, state: State, largest: float) -> Verdict:
-        """x is where it was some iterations ago. One more, not counted, tells a standstill from a cycle."""
+        """x is where it was some iterations ago: one more tells a standstill from a cycle.
+
+        A standstill may also come of what the method keeps beside x; so that is computed anew before the last word.
+        """
+        if self._moves(state, largest):
+            return (Status.CYCLING, "") if state.repeatable else None
+        self.method.refresh(self.problem, state)
+        return None if self._moves(state, largest) else (Status.STAGNATED, "")
+
+    def _moves(self, state: State, largest: float) -> bool:
+        """Do one iteration; whether x changes by more than rounding."""
         here = state.x.copy()
         self.method.step(self.problem, state, 1)
-        change = float(np.abs(state.x - here).max(initial=0.0))
-        if change <= max(self.stop.stagnation, ROUNDING_LEVEL) * largest:
-            return Status.STAGNATED, ""
-        return (Status.CYCLING, "") if state.repeatable else None
+        self.iteration += 1
+        return bool(np.abs(state.x - here).max(initial=0.0) > ROUNDING_LEVEL * largest)
 
     def _look_at_offer(self, offer: Vector) -> tuple[float, float, int]:
         self.offer_watch = self.offer_watch or Watch(self.problem)

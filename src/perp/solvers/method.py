@@ -55,6 +55,9 @@ class Method(ABC):
     def start(self, problem: Problem, x: Vector) -> State:
         """Prepare: copies, factors, index sets. `x` is within its bounds and becomes the method's own."""
 
+    def refresh(self, problem: Problem, state: State) -> None:  # noqa: B027 (most methods keep nothing beside x)
+        """Compute anew from x what is kept beside it, so that rounding errors of earlier iterates are gone."""
+
     @abstractmethod
     def step(self, problem: Problem, state: State, count: int) -> None:
         """Do `count` iterations; step(2) then step(3) is bit for bit step(5), and step(0) only loads what it needs."""

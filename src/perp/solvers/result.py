@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.problems.residuals import Residuals, measure
+from perp.problems.residuals import Residuals, verify
 from perp.solvers.history import History
 from perp.solvers.status import Status
 
@@ -54,7 +54,7 @@ class Result:
 
     def verify(self) -> Residuals:
         """Every residual of x, recomputed from the problem."""
-        return measure(self.problem, self.x)
+        return verify(self.problem, self.x)
 
     def __repr__(self) -> str:
         return (

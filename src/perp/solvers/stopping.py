@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from perp.errors import suggest
 from perp.problems.inputs import require_count, require_number
 
 KEEP = ("best", "last")
+DEFAULT_ITERATIONS = 1000
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class Stopping:
     """No entry of x changed by more than this share of the largest since the last check (NOTES eq. 109, rescaled)."""
     unchanged_checks: int | None = None
     """The active set was the same at this many checks in a row (PGS-SM eq. 26)."""
-    max_iterations: int = 1000
+    max_iterations: int | None = None
+    """None means 1000, or no limit where there is a limit of time."""
     max_seconds: float | None = None
     """Wall-clock limit for the whole solve, preparations and the loading of kernels included (see `perp.warm_up`)."""
     check_every: int | None = None
@@ -37,7 +40,8 @@ class Stopping:
     def __post_init__(self) -> None:
         require_number(self.tol, "tol")
         require_number(self.stagnation, "stagnation")
-        require_count(self.max_iterations, "max_iterations")
+        if self.max_iterations is not None:
+            require_count(self.max_iterations, "max_iterations")
         if self.relative is not None:
             require_number(self.relative, "relative", positive=True)
         if self.max_seconds is not None:
@@ -48,6 +52,12 @@ class Stopping:
             require_count(self.check_every, "check_every", least=1)
         if self.keep not in KEEP:
             raise ValueError(f"keep is {self.keep!r}{suggest(str(self.keep), KEEP)}")
+
+    @property
+    def iteration_limit(self) -> int:
+        if self.max_iterations is not None:
+            return int(self.max_iterations)
+        return DEFAULT_ITERATIONS if self.max_seconds is None else sys.maxsize
 
     def with_changes(self, **changes: Any) -> Stopping:
         """A copy in which those values that are not None stand."""

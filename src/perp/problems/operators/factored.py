@@ -139,7 +139,7 @@ class FactoredOperator(Operator):
         return sparse.csr_array(self.mass.scale_rows(J) @ J.T + sparse.diags_array(self.compliance))
 
     def work(self) -> int:
-        return 24 * self.n if self.pairs is not None else 2 * int(self._sparse_rows().nnz)
+        return 24 * self.n if self.pairs is not None else self.n + 2 * int(self._sparse_rows().nnz)
 
     @property
     def asymmetry(self) -> float:

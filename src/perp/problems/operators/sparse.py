@@ -86,7 +86,7 @@ class SparseOperator(Operator):
         return int(self.matrix.nnz)
 
     def work(self) -> int:
-        return int(self.matrix.nnz)
+        return self.n + int(self.matrix.nnz)
 
     @cached_property
     def asymmetry(self) -> float:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from perp.problems.friction import ContactProblem
 from perp.problems.problem import Problem
 
 
 def diagonal_objection(problem: Problem) -> str | None:
-    """Names the rows whose diagonal entry is zero or negative; None when all are positive.
-
-    A row that is fixed (lower == upper) is never divided by anything that matters, but it is refused like the others:
-    the method's class is 'positive diagonal'.
-    """
+    """Names the rows whose diagonal entry is zero or negative; None when all are positive, or fixed anyway."""
     assert problem.diagonal is not None
-    bad = np.flatnonzero(~(problem.diagonal > 0.0))
+    bad = np.flatnonzero(~((problem.diagonal > 0.0) | fixed_rows(problem)))
     if not bad.size:
         return None
     word = "zero" if problem.diagonal[bad[0]] == 0.0 else "negative"
@@ -23,3 +21,13 @@ def diagonal_objection(problem: Problem) -> str | None:
         f"it divides by the diagonal of A, and {bad.size} of its entries are not positive "
         f"(rows {shown}; A[{bad[0]},{bad[0]}] is {word}: {problem.diagonal[bad[0]]:g})"
     )
+
+
+def fixed_rows(problem: Problem) -> NDArray[np.bool_]:
+    """Rows with lower == upper: x_i is known, y_i is free, and nothing is divided by A_ii."""
+    if isinstance(problem, ContactProblem):
+        fixed = np.zeros(problem.n, dtype=bool)
+        fixed[problem.contact_rows :] = problem.lower == problem.upper
+        return fixed
+    lower, upper = problem.bounds(problem.b)
+    return np.asarray(lower == upper)

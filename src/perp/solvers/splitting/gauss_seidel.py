@@ -60,6 +60,11 @@ class _Relaxation(Method):
         order = Order(name, contacts, first, problem.n, seed)
         return SweepState(x, sweeper, order, repeatable=name != "random")
 
+    def refresh(self, problem: Problem, state: State) -> None:
+        assert isinstance(state, SweepState)
+        if state.sweeper.refresh is not None:
+            state.sweeper.refresh()
+
     def step(self, problem: Problem, state: State, count: int) -> None:
         assert isinstance(state, SweepState)
         last = state.done + count
@@ -67,8 +72,8 @@ class _Relaxation(Method):
             width = min(last - state.done, REFRESH_EVERY - state.done % REFRESH_EVERY)
             state.order.iterate(state.sweeper.sweep, width)
             state.done += width
-            if width and state.done % REFRESH_EVERY == 0 and state.sweeper.refresh is not None:
-                state.sweeper.refresh()
+            if width and state.done % REFRESH_EVERY == 0:
+                self.refresh(problem, state)
             if state.done == last:
                 return
 

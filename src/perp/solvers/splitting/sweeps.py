@@ -75,7 +75,8 @@ def steps(problem: Problem, relaxation: float) -> Vector:
             stiffness[p] = stiffness[q] = np.linalg.eigvalsh(symmetric)[:, 1]
         else:
             stiffness[p] = stiffness[q] = stiffness[p] + stiffness[q]
-    return relaxation / stiffness
+    step = np.zeros(problem.n)
+    return np.divide(relaxation, stiffness, out=step, where=stiffness > 0.0)  # what is not positive is fixed
 
 
 def _sweep_compressed_rows(A: SparseOperator, vectors: tuple[Vector, ...], contact: tuple[Any, ...] | None) -> Sweeper:

@@ -64,6 +64,10 @@ class BestSoFar(Method):
         inner = self.method.start(problem, x)
         return BestState(inner.x, inner, watch, residual, offer=x.copy(), repeatable=inner.repeatable)
 
+    def refresh(self, problem: Problem, state: State) -> None:
+        assert isinstance(state, BestState)
+        self.method.refresh(problem, state.inner)
+
     def step(self, problem: Problem, state: State, count: int) -> None:
         assert isinstance(state, BestState)
         assert state.offer is not None
