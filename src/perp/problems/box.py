@@ -11,8 +11,8 @@ from scipy import sparse
 
 from perp.errors import InvalidProblem
 from perp.problems.inputs import Vector, as_bound
-from perp.problems.operators import DenseOperator, Operator
-from perp.problems.problem import Problem
+from perp.problems.operators import DenseOperator
+from perp.problems.problem import Problem, scale_data
 
 if TYPE_CHECKING:
     from perp.problems.lcp import LCP
@@ -42,8 +42,9 @@ class BoxLCP(Problem):
     def bounds(self, x: Vector) -> tuple[Vector, Vector]:
         return self.lower, self.upper
 
-    def _with_data(self, operator: Operator, b: Vector) -> BoxLCP:
-        return BoxLCP(operator, b, self.lower, self.upper)
+    def equilibrated(self) -> BoxLCP:
+        scaled = scale_data(self)
+        return self if scaled is None else BoxLCP(*scaled, self.lower, self.upper)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return BoxLCP, (self.A, self.b, self.lower, self.upper)

@@ -135,10 +135,6 @@ class ContactProblem(Problem):
             scales[self.normal_rows + tangent] = scales[self.normal_rows]
         return freeze(scales)
 
-    def equilibrated(self) -> Problem:
-        """Itself: sweeps over contacts do not care for the scale, only residuals do."""
-        return self
-
     def __reduce__(self) -> tuple[Any, ...]:
         rebuild = partial(ContactProblem, dimension=self.dimension, lower=self.lower, upper=self.upper)
         return rebuild, (self.A, self.b, self.friction, self.model)

@@ -10,8 +10,7 @@ import numpy as np
 
 from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector, freeze
-from perp.problems.operators import Operator
-from perp.problems.problem import Problem
+from perp.problems.problem import Problem, scale_data
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,8 +38,9 @@ class LCP(Problem):
     def bounds(self, x: Vector) -> tuple[Vector, Vector]:
         return self.lower, self.upper
 
-    def _with_data(self, operator: Operator, b: Vector) -> LCP:
-        return LCP(operator, b)
+    def equilibrated(self) -> LCP:
+        scaled = scale_data(self)
+        return self if scaled is None else LCP(*scaled)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LCP, (self.A, self.b)

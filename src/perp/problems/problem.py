@@ -87,16 +87,7 @@ class Problem(ABC):
         return freeze(find_row_scales(self.diagonal, self.n))
 
     def equilibrated(self) -> Problem:
-        """This problem with its rows scaled by `row_scales`; itself where there is nothing to scale or no room."""
-        scales = self.row_scales
-        if (scales == 1.0).all():
-            return self
-        with np.errstate(over="ignore"):
-            operator, b = self.A.scale_rows(scales), self.b * scales
-        return self if operator is None or not np.isfinite(b).all() else self._with_data(operator, b)
-
-    def _with_data(self, operator: Operator, b: Vector) -> Problem:
-        """The same bounds with another A and b."""
+        """The problem that methods run on: this one, or, where rows are extreme, one with its rows scaled."""
         return self
 
     def __repr__(self) -> str:
@@ -111,3 +102,13 @@ def find_row_scales(diagonal: Vector | None, n: int) -> Vector:
         extreme = ((exponent <= SMALL_EXPONENT) | (exponent > LARGE_EXPONENT)) & (diagonal != 0.0)
         scales[extreme] = np.ldexp(1.0, np.clip(1 - exponent[extreme], -1022, 1023))
     return scales
+
+
+def scale_data(problem: Problem) -> tuple[Operator, Vector] | None:
+    """A and b with their rows scaled by `row_scales`; None where there is nothing to scale or no room for it."""
+    scales = problem.row_scales
+    if (scales == 1.0).all():
+        return None
+    with np.errstate(over="ignore"):
+        operator, b = problem.A.scale_rows(scales), problem.b * scales
+    return None if operator is None or not np.isfinite(b).all() else (operator, b)

@@ -18,8 +18,8 @@ def diagonal_objection(problem: Problem) -> str | None:
     word = "zero" if problem.diagonal[bad[0]] == 0.0 else "negative"
     shown = ", ".join(str(i) for i in bad[:5]) + (", ..." if bad.size > 5 else "")
     return (
-        f"it divides by the diagonal of A, and {bad.size} of its entries are not positive "
-        f"(rows {shown}; A[{bad[0]},{bad[0]}] is {word}: {problem.diagonal[bad[0]]:g})"
+        f"it divides by the diagonal of A, which is not positive in {bad.size} "
+        f"row{'s' if bad.size > 1 else ''} ({shown}; A[{bad[0]},{bad[0]}] is {word}: {problem.diagonal[bad[0]]:g})"
     )
 
 
