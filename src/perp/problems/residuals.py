@@ -109,7 +109,7 @@ def measure(problem: Problem, x: Vector) -> Residuals:
         gap=float(totals[kernels.GAP]),
         bound_violation=float(totals[kernels.BOUND_VIOLATION]),
         slack_violation=float(totals[kernels.SLACK_VIOLATION]),
-        objective=float(0.5 * (x @ y + x @ problem.b)) if problem.is_symmetric else None,
+        objective=float(0.5 * np.sum(x * (y + problem.b))) if problem.is_symmetric else None,
         active=0 if isnan(totals[kernels.ACTIVE]) else int(totals[kernels.ACTIVE]),
         cone_violation=float(totals[kernels.CONE_VIOLATION]) if is_contact else None,
         dissipation_error=float(totals[kernels.DISSIPATION_ERROR]) if is_contact else None,

@@ -74,10 +74,15 @@ def estimate_largest_eigenvalue(problem: Problem, inverse_diagonal: Vector) -> f
     zero, product = freeze(np.zeros(problem.n)), np.empty(problem.n)
     estimate = 1.0
     for _ in range(POWER_ITERATIONS):
-        length = np.linalg.norm(vector)
+        length = _norm(vector)
         if not 0.0 < length < np.inf:
             break
         vector /= length
         vector = inverse_diagonal * problem.A.slack(vector, zero, product)
-        estimate = float(np.linalg.norm(vector))
+        estimate = _norm(vector)
     return max(estimate, 1.0)
+
+
+def _norm(vector: Vector) -> float:
+    """The 2-norm by NumPy's own sum: BLAS splits long sums among threads, and the bits then depend on their number."""
+    return float(np.sqrt(np.sum(vector * vector)))
