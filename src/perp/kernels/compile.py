@@ -7,8 +7,8 @@
 
 `kernel` is for what Python calls, and is cached on disk. `inlined` is for what kernels call: it is not cached, because
 a function that Numba takes from its cache is object code, which nobody can inline any more (seen here: half the speed).
-The cache watches the file of a kernel only: after a change in projection.py, which several files share, run
-`make clean-kernels`.
+The cache watches the file of a kernel only: after a change in projection.py, fischer.py or sweeping.py, which several
+files share, run `make clean-kernels`.
 """
 
 from __future__ import annotations

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from perp.kernels.compile import inlined, kernel
-from perp.kernels.projection import clip, disc_factor
+from perp.kernels.sweeping import pass_over_contacts, pass_over_rows
 
-ONE = np.uint64(1)
-ONCE = np.int64(1)  # typed: for a plain 1 Numba would compile the callee a second time
 EIGHT = np.uint64(8)
 
 
@@ -32,54 +30,35 @@ def dot(matrix, start, x, n):
     return ((s0 + s4) + (s1 + s5)) + ((s2 + s6) + (s3 + s7))
 
 
+@inlined
+def row_slack(storage, b, x, i):
+    """(A x + b)_i."""
+    n = np.uint64(b.size)
+    return dot(storage[0], i * n, x, n) + b[i]
+
+
 @kernel
 def slack(matrix, b, x, out):
     """out = A x + b."""
-    n = np.uint64(b.size)
-    for i in range(n):
-        out[i] = dot(matrix, i * n, x, n) + b[i]
+    for i in range(np.uint64(b.size)):
+        out[i] = row_slack((matrix,), b, x, i)
 
 
 @kernel
 def sweep_rows(count, first, order, matrix, step, b, lower, upper, x):
-    """`count` sweeps of x_i <- clip(x_i - step_i y_i, lower_i, upper_i), step_i = relaxation / A_ii (NOTES eq. 59).
-
-    `lower` and `upper` start at row `first`: the rows of contacts before it have bounds of their own.
-    """
-    n = np.uint64(b.size)
+    """`count` passes over the rows, in order."""
     for _ in range(count):
-        for k in range(np.uint64(order.size)):
-            i = np.uint64(order[k])
-            y = dot(matrix, i * n, x, n) + b[i]
-            x[i] = clip(x[i] - step[i] * y, lower[i - first], upper[i - first])
+        pass_over_rows(row_slack, (matrix,), first, order, step, b, lower, upper, x)
 
 
 @kernel
 def sweep_contacts(count, contacts, rows, rows_first, width, cone, friction, matrix, step, b, lower, upper, x):
-    """Sweeps over contacts (normal, then tangents bounded by the newest normal; PGS-SM eq. 17) and the other rows."""
-    n = np.uint64(b.size)
+    """`count` passes over the contacts and the rows after them, in order."""
+    storage = (matrix,)
     first = np.uint64(friction.size) * width
     for _ in range(count):
         if rows_first:
-            sweep_rows(ONCE, first, rows, matrix, step, b, lower, upper, x)
-        for k in range(np.uint64(contacts.size)):
-            contact = np.uint64(contacts[k])
-            i = contact * width
-            y = dot(matrix, i * n, x, n) + b[i]
-            x[i] = max(x[i] - step[i] * y, 0.0)
-            limit = friction[contact] * x[i]
-            if cone:
-                p, q = i + ONE, i + ONE + ONE
-                slip_p = dot(matrix, p * n, x, n) + b[p]
-                slip_q = dot(matrix, q * n, x, n) + b[q]
-                x[p] -= step[p] * slip_p
-                x[q] -= step[q] * slip_q
-                factor = disc_factor(x[p], x[q], limit)
-                x[p] *= factor
-                x[q] *= factor
-            else:
-                for t in range(i + ONE, i + width):
-                    y = dot(matrix, t * n, x, n) + b[t]
-                    x[t] = clip(x[t] - step[t] * y, -limit, limit)
+            pass_over_rows(row_slack, storage, first, rows, step, b, lower, upper, x)
+        pass_over_contacts(row_slack, storage, contacts, width, cone, friction, step, b, x)
         if not rows_first:
-            sweep_rows(ONCE, first, rows, matrix, step, b, lower, upper, x)
+            pass_over_rows(row_slack, storage, first, rows, step, b, lower, upper, x)

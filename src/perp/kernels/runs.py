@@ -9,15 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from perp.kernels.compile import inlined, kernel
-from perp.kernels.projection import clip, disc_factor
+from perp.kernels.sweeping import pass_over_contacts, pass_over_rows
 
 ONE, TWO, THREE, FOUR = (np.uint64(k) for k in range(1, 5))
-ONCE = np.int64(1)  # typed: for a plain 1 Numba would compile the callee a second time
 
 
 @inlined
-def row_slack(pointers, columns, offsets, values, b, x, i):
+def row_slack(storage, b, x, i):
     """(A x + b)_i with four partial sums, also for what is left of a run."""
+    pointers, columns, offsets, values = storage
     s0 = s1 = s2 = s3 = 0.0
     run = np.uint64(pointers[i])
     last = np.uint64(pointers[i + ONE])
@@ -45,20 +45,14 @@ def row_slack(pointers, columns, offsets, values, b, x, i):
 def slack(pointers, columns, offsets, values, b, x, out):
     """out = A x + b."""
     for i in range(np.uint64(b.size)):
-        out[i] = row_slack(pointers, columns, offsets, values, b, x, i)
+        out[i] = row_slack((pointers, columns, offsets, values), b, x, i)
 
 
 @kernel
 def sweep_rows(count, first, order, pointers, columns, offsets, values, step, b, lower, upper, x):
-    """`count` sweeps of x_i <- clip(x_i - step_i y_i, lower_i, upper_i), step_i = relaxation / A_ii (NOTES eq. 59).
-
-    `lower` and `upper` start at row `first`: the rows of contacts before it have bounds of their own.
-    """
+    """`count` passes over the rows, in order."""
     for _ in range(count):
-        for k in range(np.uint64(order.size)):
-            i = np.uint64(order[k])
-            y = row_slack(pointers, columns, offsets, values, b, x, i)
-            x[i] = clip(x[i] - step[i] * y, lower[i - first], upper[i - first])
+        pass_over_rows(row_slack, (pointers, columns, offsets, values), first, order, step, b, lower, upper, x)
 
 
 @kernel
@@ -80,28 +74,12 @@ def sweep_contacts(
     upper,
     x,
 ):
-    """Sweeps over contacts (normal, then tangents bounded by the newest normal; PGS-SM eq. 17) and the other rows."""
+    """`count` passes over the contacts and the rows after them, in order."""
+    storage = (pointers, columns, offsets, values)
     first = np.uint64(friction.size) * width
     for _ in range(count):
         if rows_first:
-            sweep_rows(ONCE, first, rows, pointers, columns, offsets, values, step, b, lower, upper, x)
-        for k in range(np.uint64(contacts.size)):
-            contact = np.uint64(contacts[k])
-            i = contact * width
-            x[i] = max(x[i] - step[i] * row_slack(pointers, columns, offsets, values, b, x, i), 0.0)
-            limit = friction[contact] * x[i]
-            if cone:
-                p, q = i + ONE, i + ONE + ONE
-                slip_p = row_slack(pointers, columns, offsets, values, b, x, p)
-                slip_q = row_slack(pointers, columns, offsets, values, b, x, q)
-                x[p] -= step[p] * slip_p
-                x[q] -= step[q] * slip_q
-                factor = disc_factor(x[p], x[q], limit)
-                x[p] *= factor
-                x[q] *= factor
-            else:
-                for t in range(i + ONE, i + width):
-                    y = row_slack(pointers, columns, offsets, values, b, x, t)
-                    x[t] = clip(x[t] - step[t] * y, -limit, limit)
+            pass_over_rows(row_slack, storage, first, rows, step, b, lower, upper, x)
+        pass_over_contacts(row_slack, storage, contacts, width, cone, friction, step, b, x)
         if not rows_first:
-            sweep_rows(ONCE, first, rows, pointers, columns, offsets, values, step, b, lower, upper, x)
+            pass_over_rows(row_slack, storage, first, rows, step, b, lower, upper, x)
