@@ -128,6 +128,11 @@ class ContactProblem(Problem):
         return np.clip(projected, lower, upper)
 
     @cached_property
+    def contact_blocks(self) -> NDArray[np.float64]:
+        """The diagonal blocks of A that belong to the contacts, as a stack; found once."""
+        return freeze(self.A.diagonal_blocks(self.dimension, self.contacts))
+
+    @cached_property
     def row_scales(self) -> Vector:
         """One factor a contact, found from its normal row: scaling the rows of a contact apart would bend its slip."""
         scales = find_row_scales(self.diagonal, self.n)

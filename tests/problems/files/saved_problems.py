@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
@@ -17,6 +18,8 @@ from perp import (
     SparseMass,
     StencilOperator,
 )
+from perp.errors import FileFormatError
+from perp.problems.files import load
 
 ROWS = 6
 """Of every operator here: two contacts in three dimensions, three in two."""
@@ -129,3 +132,10 @@ def assert_same_mass(first, second):
         assert_same_bits(first.m, second.m)
     else:
         assert_same_csr(first.matrix, second.matrix)
+
+
+def assert_refused(path, match, **options):
+    """Loading gives exactly one FileFormatError that names the file, or the sibling of it that is at fault."""
+    with pytest.raises(FileFormatError, match=match) as caught:
+        load(path, **options)
+    assert str(path.parent / path.stem) in str(caught.value)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from saved_problems import (
+    assert_refused,
     assert_same_bits,
     assert_same_operator,
     assert_same_statement,
@@ -114,19 +115,12 @@ def npy_header(text):
     return b"\x93NUMPY\x01\x00" + len(line).to_bytes(2, "little") + line
 
 
-def refused(path, match, **options):
-    """Load and expect exactly one FileFormatError that names the file."""
-    with pytest.raises(FileFormatError, match=match) as caught:
-        load(path, **options)
-    assert str(path) in str(caught.value)
-
-
 def test_a_128_byte_array_that_declares_32_gigabytes_is_refused_without_allocating(tmp_path):
     lie = npy_header("{'descr': '<f8', 'fortran_order': False, 'shape': (65536, 65536), }")
     assert len(lie) == 128
     path = rewrite(tmp_path / "p.npz", {"A.npy": lie})
     tracemalloc.start()
-    refused(path, r"A\.npy: the header declares 34,359,738,368 bytes of numbers, the member holds 0")
+    assert_refused(path, r"A\.npy: the header declares 34,359,738,368 bytes of numbers, the member holds 0")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**24
@@ -140,9 +134,9 @@ def test_a_pickled_object_array_is_never_unpickled(tmp_path):
     array = np.empty(2, dtype=object)
     array[:] = [Bomb(), Bomb()]
     path = rewrite(tmp_path / "p.npz", {"b.npy": npy(array, allow_pickle=True)})
-    refused(path, r"b\.npy: the type is '\|O', but numbers must stand here; pickled objects are never read")
+    assert_refused(path, r"b\.npy: the type is '\|O', but numbers must stand here; pickled objects are never read")
     path = rewrite(tmp_path / "q.npz", {"b.npy": pickle.dumps([1.0, 2.0])})
-    refused(path, r"b\.npy: the member is not an array")
+    assert_refused(path, r"b\.npy: the member is not an array")
 
 
 @pytest.mark.parametrize(
@@ -161,19 +155,19 @@ def test_a_pickled_object_array_is_never_unpickled(tmp_path):
     ],
 )
 def test_a_strange_array_header_gives_one_clear_error(header, tmp_path):
-    refused(rewrite(tmp_path / "p.npz", {"b.npy": npy_header(header)}), r"b\.npy: ")
+    assert_refused(rewrite(tmp_path / "p.npz", {"b.npy": npy_header(header)}), r"b\.npy: ")
 
 
 def test_an_empty_array_with_an_absurd_extent_is_refused(tmp_path):
     lie = npy_header("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 99999999999999999999999), }")
-    refused(rewrite(tmp_path / "p.npz", {"A.npy": lie}), r"A\.npy: .* an extent larger than the member")
+    assert_refused(rewrite(tmp_path / "p.npz", {"A.npy": lie}), r"A\.npy: .* an extent larger than the member")
 
 
 def test_a_zip_bomb_is_refused_by_its_ratio(tmp_path):
     zeros = npy(np.zeros(3_000_000))
     path = rewrite(tmp_path / "p.npz", {"b.npy": zeros}, zipfile.ZIP_DEFLATED)
     assert path.stat().st_size < 50_000
-    refused(path, r"b\.npy: .* bytes would unpack to 24,000,128, more than 100 times as many")
+    assert_refused(path, r"b\.npy: .* bytes would unpack to 24,000,128, more than 100 times as many")
 
 
 def test_a_bomb_that_hides_its_size_is_cut_off(tmp_path):
@@ -183,7 +177,7 @@ def test_a_bomb_that_hides_its_size_is_cut_off(tmp_path):
     true_size, lie = len(zeros).to_bytes(4, "little"), (1000).to_bytes(4, "little")
     path.write_bytes(path.read_bytes().replace(true_size, lie))
     tracemalloc.start()
-    refused(path, r"b\.npy: the member is damaged")
+    assert_refused(path, r"b\.npy: the member is damaged")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**21
@@ -194,13 +188,13 @@ def test_a_directory_that_promises_more_than_the_file_holds_is_refused(tmp_path)
     with zipfile.ZipFile(path) as archive:
         size = archive.getinfo("b.npy").file_size.to_bytes(4, "little")
     path.write_bytes(path.read_bytes().replace(size + size, (2**31).to_bytes(4, "little") * 2))
-    refused(path, "the file declares 2,147,483,648 bytes and holds only")
+    assert_refused(path, "the file declares 2,147,483,648 bytes and holds only")
 
 
 def test_max_bytes_bounds_the_sum_of_all_members(tmp_path):
     path = rewrite(tmp_path / "p.npz", {})
     assert load(path, max_bytes=10_000).n == 2
-    refused(path, "max_bytes=1,000 allows no more", max_bytes=1000)
+    assert_refused(path, "max_bytes=1,000 allows no more", max_bytes=1000)
 
 
 def test_members_with_paths_in_their_names_are_ignored(tmp_path):
@@ -214,17 +208,17 @@ def test_two_members_of_one_name_are_refused(tmp_path):
     path = rewrite(tmp_path / "p.npz", {})
     with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(path, "a") as archive:
         archive.writestr("b.npy", npy(np.zeros(2)))
-    refused(path, r"b\.npy: the archive holds two members of this name")
+    assert_refused(path, r"b\.npy: the archive holds two members of this name")
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_compression_that_numpy_does_not_write_is_refused(method, tmp_path):
-    refused(rewrite(tmp_path / "p.npz", {}, method), "compression method")
+    assert_refused(rewrite(tmp_path / "p.npz", {}, method), "compression method")
 
 
 @pytest.mark.parametrize("member", ["format", "kind", "form", "A", "b", "lower", "upper"])
 def test_a_missing_member_is_named(member, tmp_path):
-    refused(rewrite(tmp_path / "p.npz", {f"{member}.npy": None}), rf"{member}\.npy: the member is missing")
+    assert_refused(rewrite(tmp_path / "p.npz", {f"{member}.npy": None}), rf"{member}\.npy: the member is missing")
 
 
 @pytest.mark.parametrize(
@@ -243,7 +237,7 @@ def test_a_missing_member_is_named(member, tmp_path):
     ],
 )
 def test_a_member_of_the_wrong_content_is_named(member, content, message, tmp_path):
-    refused(rewrite(tmp_path / "p.npz", {f"{member}.npy": npy(np.array(content))}), message)
+    assert_refused(rewrite(tmp_path / "p.npz", {f"{member}.npy": npy(np.array(content))}), message)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +253,7 @@ def test_a_member_of_the_wrong_content_is_named(member, content, message, tmp_pa
 )
 def test_what_a_constructor_refuses_is_told_with_the_file(member, content, message, tmp_path):
     path = rewrite(tmp_path / "p.npz", {f"{member}.npy": npy(np.array(content))})
-    refused(path, message)
+    assert_refused(path, message)
     with pytest.raises(FileFormatError) as caught:
         load(path)
     assert isinstance(caught.value.__cause__, ValueError)
@@ -297,7 +291,7 @@ def replaced_member(path, problem, member, content):
 )
 def test_damaged_operators_give_one_clear_error(form, member, content, message, tmp_path):
     problem = LCP(make_operators()[form], np.ones(6))
-    refused(replaced_member(tmp_path / "p.npz", problem, member, content), message)
+    assert_refused(replaced_member(tmp_path / "p.npz", problem, member, content), message)
 
 
 def test_an_empty_grid_with_an_absurd_axis_is_refused(tmp_path):
@@ -305,20 +299,20 @@ def test_an_empty_grid_with_an_absurd_axis_is_refused(tmp_path):
     path = replaced_member(tmp_path / "p.npz", problem, "grid", [10**12, 0])
     with np.load(path) as arrays:
         np.savez(path, **(dict(arrays) | {"centre": np.empty(0), "b": np.empty(0)}))
-    refused(path, "grid")
+    assert_refused(path, "grid")
 
 
 def test_a_word_of_impossible_characters_is_refused(tmp_path):
     word = bytearray(npy(np.array("box")))
     word[-1] = 0xFF
-    refused(rewrite(tmp_path / "p.npz", {"kind.npy": bytes(word)}), r"kind\.npy: 'utf-32-le' codec can't decode")
+    assert_refused(rewrite(tmp_path / "p.npz", {"kind.npy": bytes(word)}), r"kind\.npy: 'utf-32-le' codec can't decode")
 
 
 @pytest.mark.parametrize("length", [0, 1, 21, 100, 1000, -1])
 def test_a_truncated_npz_gives_one_clear_error(length, tmp_path):
     path = rewrite(tmp_path / "p.npz", {})
     path.write_bytes(path.read_bytes()[:length])
-    refused(path, "zip directory: not a zip archive, or a damaged one")
+    assert_refused(path, "zip directory: not a zip archive, or a damaged one")
 
 
 def test_a_flipped_bit_in_the_numbers_is_found_by_the_checksum(tmp_path):
@@ -327,7 +321,7 @@ def test_a_flipped_bit_in_the_numbers_is_found_by_the_checksum(tmp_path):
     content = bytearray(path.read_bytes())
     content[content.index(make_small().b.tobytes())] ^= 1
     path.write_bytes(content)
-    refused(path, r"b\.npy: the member is damaged")
+    assert_refused(path, r"b\.npy: the member is damaged")
 
 
 MUTABLE = ("dense", "sparse", "body_pairs", "sparse_mass", "stencil")

@@ -70,7 +70,7 @@ def steps(problem: Problem, relaxation: float) -> Vector:
     if isinstance(problem, ContactProblem) and problem.has_discs:
         p, q = problem.normal_rows + 1, problem.normal_rows + 2
         if TO_SPARSE in problem.A.ability_set:
-            tangents = problem.A.diagonal_blocks(3, problem.contacts)[:, 1:, 1:]
+            tangents = problem.contact_blocks[:, 1:, 1:]
             symmetric = 0.5 * (tangents + tangents.transpose(0, 2, 1))
             stiffness[p] = stiffness[q] = np.linalg.eigvalsh(symmetric)[:, 1]
         else:
@@ -111,7 +111,7 @@ def _sweep_body_pairs(problem: Problem, A: FactoredOperator, pairs: BodyPairs, v
     if not isinstance(problem, ContactProblem):
         return Sweeper(body_pairs, (pairs.bodies, pairs.jacobian, pairs.scaled()[0], *tail), None, refresh)
     scaled, _ = pairs.scaled(first=problem.contact_rows)
-    blocks = A.diagonal_blocks(3, problem.contacts)
+    blocks = problem.contact_blocks
     coupling = np.stack([blocks[:, 0, 1], blocks[:, 0, 2], blocks[:, 1, 2]], axis=1).reshape(-1)
     arrays = (pairs.bodies, pairs.jacobian, pairs.inverse_mass, coupling, scaled, *tail)
     return Sweeper(body_pairs, arrays, (problem.has_discs, problem.friction), refresh)
