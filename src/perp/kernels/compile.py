@@ -7,8 +7,11 @@
 
 `kernel` is for what Python calls, and is cached on disk. `inlined` is for what kernels call: it is not cached, because
 a function that Numba takes from its cache is object code, which nobody can inline any more (seen here: half the speed).
-The cache watches the file of a kernel only: after a change in projection.py, fischer.py or sweeping.py, which several
-files share, run `make clean-kernels`.
+`part` is for large pieces that a kernel calls from several places: inlined, they would take a minute to compile. They
+lie in the cache of the kernels that call them, and nobody else can.
+
+The cache watches the file of a kernel only: after a change in a file that others take pieces from (projection.py,
+fischer.py, sweeping.py, blas.py, cholesky.py, principal_pivots.py, growing_factor.py) run `make clean-kernels`.
 """
 
 from __future__ import annotations
@@ -18,6 +21,8 @@ from typing import Any
 from numba import njit
 
 _SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+_UNSEEN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 kernel: Any = njit(cache=True, **_SETTINGS)
 inlined: Any = njit(forceinline=True, **_SETTINGS)
+part: Any = njit(**_SETTINGS, **_UNSEEN)

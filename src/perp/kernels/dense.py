@@ -8,6 +8,7 @@ from perp.kernels.compile import inlined, kernel
 from perp.kernels.sweeping import pass_over_contacts, pass_over_rows
 
 EIGHT = np.uint64(8)
+TILE = np.uint64(32)
 
 
 @inlined
@@ -42,6 +43,18 @@ def slack(matrix, b, x, out):
     """out = A x + b."""
     for i in range(np.uint64(b.size)):
         out[i] = row_slack((matrix,), b, x, i)
+
+
+@kernel
+def asymmetry(matrix, n):
+    """max |A - A^T|, tile by tile, so that both halves are read from the cache."""
+    worst = 0.0
+    for top in range(np.uint64(0), n, TILE):
+        for left in range(np.uint64(0), top + np.uint64(1), TILE):
+            for i in range(top, min(top + TILE, n)):
+                for j in range(left, min(left + TILE, i)):
+                    worst = max(worst, abs(matrix[i * n + j] - matrix[j * n + i]))
+    return worst
 
 
 @kernel

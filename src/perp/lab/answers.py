@@ -16,7 +16,7 @@ from perp.version import __version__
 
 
 def save_answer(result: Result, path: Path) -> None:
-    """Write x, y and the scalars of a result; `np.load` reads them, and nothing is pickled."""
+    """Write x, y, the scalars of a result and, if there is one, the u of its certificate; nothing is pickled."""
     arrays = {
         "x": result.x,
         "y": result.y,
@@ -28,6 +28,8 @@ def save_answer(result: Result, path: Path) -> None:
         "setup_seconds": np.array(result.setup_seconds),
         "perp_version": np.array(__version__),
     }
+    if result.certificate is not None:
+        arrays["u"] = result.certificate.u
     with replacing(path) as temporary:
         write_archive(temporary, arrays)
 

@@ -57,8 +57,9 @@ def _plain(value: object) -> object:
 def _row_to_json(row: Row) -> dict[str, Any]:
     scalars = {f.name: getattr(row, f.name) for f in fields(Row) if f.name != "history"}
     history = thinned(row.history)
-    columns = {f.name: _rounded(getattr(history, f.name)) for f in fields(History)}
-    return scalars | {"history": columns}
+    columns = {f.name: _rounded(getattr(history, f.name)) for f in fields(History) if f.name != "counters"}
+    counters = {name: _rounded(column) for name, column in history.counters.items()}
+    return scalars | {"history": columns | {"counters": counters}}
 
 
 def _rounded(column: np.ndarray[Any, Any]) -> list[Any]:
@@ -85,5 +86,6 @@ def _row_from_json(entry: Mapping[str, Any]) -> Row:
             np.array([number(value) for value in columns["residual"]]),
             np.array([number(value) for value in columns["merit"]]),
             np.array(columns["active"], dtype=np.int64),
+            {name: np.array([number(v) for v in column]) for name, column in columns.get("counters", {}).items()},
         ),
     )

@@ -91,4 +91,5 @@ def thinned(history: History, most: int = 400) -> History:
         history.residual[chosen],
         history.merit[chosen],
         history.active[chosen],
+        {name: column[chosen] for name, column in history.counters.items()},
     )

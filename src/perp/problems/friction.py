@@ -135,7 +135,7 @@ class ContactProblem(Problem):
     @cached_property
     def row_scales(self) -> Vector:
         """One factor a contact, found from its normal row: scaling the rows of a contact apart would bend its slip."""
-        scales = find_row_scales(self.diagonal, self.n)
+        scales = find_row_scales(self.A, self.diagonal)
         for tangent in range(1, self.dimension):
             scales[self.normal_rows + tangent] = scales[self.normal_rows]
         return freeze(scales)

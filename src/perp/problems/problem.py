@@ -81,10 +81,12 @@ class Problem(ABC):
     def row_scales(self) -> Vector:
         """Powers of two that bring rows with an extreme diagonal entry near 1, and 1 for every other row.
 
+        Where the diagonal entry is zero, the largest entry of the row stands for it.
+
         Multiplying a row of A and b by a positive number leaves the solutions as they are; so residuals are measured,
         and methods run, on rows scaled by these numbers, which costs no rounding error.
         """
-        return freeze(find_row_scales(self.diagonal, self.n))
+        return freeze(find_row_scales(self.A, self.diagonal))
 
     def equilibrated(self) -> Problem:
         """The problem that methods run on: this one, or, where rows are extreme, one with its rows scaled."""
@@ -94,12 +96,15 @@ class Problem(ABC):
         return f"<{type(self).__name__} with {self.n} unknowns, {self.A.form} A>"
 
 
-def find_row_scales(diagonal: Vector | None, n: int) -> Vector:
-    """The power of two that brings each extreme diagonal entry into [1, 2); 1 for the others, and for zero."""
-    scales = np.ones(n)
+def find_row_scales(A: Operator, diagonal: Vector | None) -> Vector:
+    """The power of two that brings each extreme diagonal entry into [1, 2); 1 for the others, and for empty rows."""
+    scales = np.ones(A.n)
     if diagonal is not None:
-        _, exponent = np.frexp(np.abs(diagonal))
-        extreme = ((exponent <= SMALL_EXPONENT) | (exponent > LARGE_EXPONENT)) & (diagonal != 0.0)
+        size = np.abs(diagonal)
+        if not size.all():
+            size = np.where(size == 0.0, A.row_sizes(), size)
+        _, exponent = np.frexp(size)
+        extreme = ((exponent <= SMALL_EXPONENT) | (exponent > LARGE_EXPONENT)) & (size != 0.0)
         scales[extreme] = np.ldexp(1.0, np.clip(1 - exponent[extreme], -1022, 1023))
     return scales
 

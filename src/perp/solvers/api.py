@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from perp.errors import OperatorFault, suggest
-from perp.problems.inputs import Vector, as_vector
+from perp.problems.certificates import PROVABLE, Certificate, sharpen, verify_certificate
+from perp.problems.inputs import Vector, as_vector, freeze
 from perp.problems.operators import SparseOperator
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
@@ -20,10 +21,15 @@ from perp.solvers.loop import Outcome, Progress, SolveInterrupted, iterate
 from perp.solvers.method import Method
 from perp.solvers.result import Attempt, Result
 from perp.solvers.roster import default_methods, make_method
+from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
 
 ARGUMENTS = ("tol", "max_iterations", "max_seconds", "x0", "callback", "check_every", "stop")
 """The words that `solve` itself understands: for hints."""
+
+
+UNDECIDED = {Status.RAY, Status.BREAKDOWN, Status.CYCLING, Status.REDUCED_ACCURACY}
+"""How a method may end by itself and leave a vector that proves more than it says."""
 
 
 def solve(
@@ -51,7 +57,8 @@ def solve(
         The solve succeeds when the residual, the largest entry of x - clip(x - y, lower, upper), is at most this.
         Default 1e-8. Zero runs until nothing changes any more.
     max_iterations, max_seconds
-        Limits; default 1000 iterations and no time limit. With a time limit alone, iterations are not limited.
+        Limits; by default the method's own limit of iterations (1000 for the splitting methods) and no time limit. With
+        a time limit alone, iterations are not limited.
     x0
         Where to start: a vector or an earlier `Result`; default the point nearest to 0 within the bounds. A point
         outside the bounds is projected.
@@ -85,7 +92,7 @@ def solve(
         chosen = make_method(method, options, ARGUMENTS)
     require_fit(chosen, problem, default_methods)
     x, notes = _starting_point(problem, x0)
-    work = problem.equilibrated()
+    work = problem if chosen.scales_itself else problem.equilibrated()
     if isinstance(problem.A, SparseOperator) and problem.A.given_format != "csr":
         notes.append(f"A was converted once from {problem.A.given_format} to csr")
     if work is not problem:
@@ -123,13 +130,16 @@ def _judge(problem: Problem, work: Problem, method: Method, outcome: Outcome, no
             y = watch.y
         except OperatorFault:  # the status tells it already; there is no slack to speak of
             residual, y = np.nan, np.full(problem.n, np.nan)
-    message = outcome.status.value + (f": {outcome.message}" if outcome.message else "")
+    certificate = _checked_certificate(problem, work, outcome)
+    status = outcome.status if certificate is None else Status.INFEASIBLE
+    reason = "" if certificate is not None else outcome.message  # the proof is the reason
+    message = status.value + (f": {reason}" if reason else "")
     return Result(
         problem=problem,
         method=method.label,
         x=outcome.x,
         y=y,
-        status=outcome.status,
+        status=status,
         message=f"{message} (residual {residual:.3e} after {outcome.iterations} iterations)",
         iterations=outcome.iterations,
         residual=residual,
@@ -137,6 +147,27 @@ def _judge(problem: Problem, work: Problem, method: Method, outcome: Outcome, no
         setup_seconds=outcome.setup_seconds,
         history=outcome.history,
         best_iteration=outcome.best_iteration,
-        attempts=(Attempt(method.label, outcome.status, outcome.iterations, outcome.seconds),),
+        attempts=(Attempt(method.label, status, outcome.iterations, outcome.seconds),),
+        certificate=certificate,
+        ray=_direction(problem, work, outcome),
         notes=tuple(notes),
     )
+
+
+def _checked_certificate(problem: Problem, work: Problem, outcome: Outcome) -> Certificate | None:
+    """The vector that the method left, if it proves that the caller's problem has no solution."""
+    direction = _direction(problem, work, outcome)
+    if direction is None or problem.kind not in PROVABLE or outcome.status not in UNDECIDED:
+        return None
+    certificate = verify_certificate(problem, direction)
+    if not certificate.valid:
+        certificate = verify_certificate(problem, sharpen(problem, direction))
+    return certificate if certificate.valid else None
+
+
+def _direction(problem: Problem, work: Problem, outcome: Outcome) -> Vector | None:
+    """What the method left, one number a row of the caller's problem."""
+    if outcome.certificate is None:
+        return None
+    factors = problem.row_scales if work is not problem else 1.0  # it belongs to the rows that the method worked on
+    return freeze(outcome.certificate * factors)

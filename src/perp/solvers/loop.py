@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, isnan
@@ -24,6 +25,9 @@ SECONDS_A_CALL = 0.02
 
 SMALL_STEP = 200_000
 """Multiplications an iteration up to which the first step, whose pace is not yet known, is asked for ten of them."""
+
+GROWTH = 3
+"""A step is asked for at most so many times the iterations of the last one."""
 
 ROUNDING_LEVEL = 1e-12
 """An iteration whose iterates change by less than this share has only rounding errors left to move it."""
@@ -63,6 +67,8 @@ class Outcome:
     seconds: float
     setup_seconds: float
     history: History
+    certificate: Vector | None
+    """A vector that the method holds for a proof of infeasibility; `solve` checks it."""
 
 
 class SolveInterrupted(KeyboardInterrupt):
@@ -114,6 +120,9 @@ class _Run:
         self.merit, self.unchanged = inf, 0
         self.offer_watch: Watch | None = None
         self.check_every = stop.check_every or method.check_every
+        self.limit = stop.iteration_limit(method.default_iterations(problem))
+        self.counted: list[dict[str, float]] = []
+        self.certificate: Vector | None = None
 
     def go(self) -> tuple[Status, str]:
         try:
@@ -132,16 +141,17 @@ class _Run:
         self.setup_seconds = perf_counter() - started
         most = 10 if self.problem.A.work() <= SMALL_STEP else 1
         while True:
-            due = min(self.iteration + self.check_every, self.stop.iteration_limit)
+            due = min(self.iteration + self.check_every, self.limit)
             while self.iteration < due:
                 width = min(due - self.iteration, most)
                 before = perf_counter()
                 self.method.step(self.problem, state, width)
                 after = perf_counter()
-                self.iteration += width
+                self.iteration += width - state.unused
                 self.seconds += after - before
                 pace = (after - before) / width
-                most = max(1, int(SECONDS_A_CALL / pace)) if pace > 0.0 else 10 * width
+                fits = int(SECONDS_A_CALL / pace) if pace > 0.0 else sys.maxsize
+                most = max(1, min(fits, GROWTH * width))  # the first steps may be quicker than those that follow
                 if state.ended is not None or self._is_late(after):
                     break
             verdict = self._check(state)
@@ -160,6 +170,7 @@ class _Run:
             residual, merit, active = self._look_at_offer(answer)
         self.checks += 1
         self.rows.append((self.iteration, self.seconds, residual, merit, active))
+        self.counted.append(dict.fromkeys(self.method.counted, 0.0) | state.counters)
         if residual < self.best_residual:
             self.best_residual, self.best_iteration, self.best_check = residual, self.iteration, self.checks
             np.copyto(self.best_x, answer)
@@ -168,6 +179,8 @@ class _Run:
             np.copyto(self.best_x, answer)
             self.best_iteration = self.iteration
             return Status.CONVERGED, ""
+        if state.ended is not None:
+            self.certificate = state.certificate
         if verdict is None and not first:
             self.unchanged = 0 if changed else self.unchanged + 1
             verdict = state.ended or self._judge_motion(state, merit, change, drift, from_mark, largest)
@@ -190,10 +203,12 @@ class _Run:
         self, state: State, merit: float, change: float, drift: float, from_mark: float, largest: float
     ) -> Verdict:
         """The criteria that compare this check with earlier ones."""
+        if state.ends_itself:
+            return None
         stop = self.stop
         if 0.0 < change <= stop.stagnation * largest:
             return Status.STAGNATED, ""
-        if (change == 0.0 or (from_mark == 0.0 and state.repeatable)) and self.iteration + 2 <= stop.iteration_limit:
+        if (change == 0.0 or (from_mark == 0.0 and state.repeatable)) and self.iteration + 2 <= self.limit:
             verdict = self._name_standstill(state, largest)
             if verdict is not None:
                 return verdict
@@ -206,7 +221,7 @@ class _Run:
         return None
 
     def _judge_limits(self) -> Verdict:
-        if self.iteration >= self.stop.iteration_limit:
+        if self.iteration >= self.limit:
             return Status.ITERATION_LIMIT, ""
         if self._is_late(perf_counter()):
             return Status.TIME_LIMIT, ""
@@ -266,5 +281,6 @@ class _Run:
             best_iteration=self.best_iteration if best else self.rows[-1][0],
             seconds=self.seconds,
             setup_seconds=self.setup_seconds,
-            history=History.from_rows(self.rows),
+            history=History.from_rows(self.rows, self.counted),
+            certificate=self.certificate,
         )

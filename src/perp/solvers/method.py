@@ -10,6 +10,8 @@ from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.status import Status
 
+DEFAULT_ITERATIONS = 1000
+
 
 @dataclass
 class State:
@@ -22,6 +24,14 @@ class State:
     """An answer that the method prefers to x, where the iteration stands; the loop judges the offer instead."""
     repeatable: bool = field(default=True, kw_only=True)
     """Whether x alone decides what comes next, so that an x seen before means a cycle; not with random numbers."""
+    ends_itself: bool = field(default=False, kw_only=True)
+    """Pivoting: x may rest while the basis changes; the loop reads nothing from its motion and waits for `ended`."""
+    unused: int = field(default=0, kw_only=True)
+    """How many of the iterations that the last step was asked for were no longer needed."""
+    certificate: Vector | None = field(default=None, kw_only=True)
+    """A vector that may prove infeasibility (`perp.problems.certificates`); set with `ended`, checked by `solve`."""
+    counters: dict[str, float] = field(default_factory=dict, kw_only=True)
+    """What the method counts (pivots, factorisations, ...): a column each in the history. All from the start on."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,10 @@ class Method(ABC):
     """Document, section, equation."""
     check_every: ClassVar[int] = 1
     """Iterations between two checks, unless the caller says otherwise."""
+    counted: ClassVar[tuple[str, ...]] = ()
+    """Names in `State.counters` that are in every history, with zeros where nothing was to be done."""
+    scales_itself: ClassVar[bool] = False
+    """Whether it takes extreme rows as they are; otherwise it is given a problem whose rows are scaled."""
 
     @property
     def label(self) -> str:
@@ -50,6 +64,10 @@ class Method(ABC):
     def objection(self, problem: Problem) -> str | None:
         """Why this problem, of an accepted kind and with the needed abilities, is still outside the method's class."""
         return None
+
+    def default_iterations(self, problem: Problem) -> int:
+        """The limit where the caller sets none, neither of iterations nor of time."""
+        return DEFAULT_ITERATIONS
 
     @abstractmethod
     def start(self, problem: Problem, x: Vector) -> State:

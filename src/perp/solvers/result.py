@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from perp.problems.certificates import Certificate
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residuals import Residuals, verify
@@ -45,6 +46,10 @@ class Result:
     """The iteration that x comes from: the last one, or for a failed solve the best that was checked."""
     attempts: tuple[Attempt, ...]
     """Every method that was tried, in order; the last one made x."""
+    certificate: Certificate | None
+    """For INFEASIBLE the proof, checked against the problem's own numbers; None otherwise."""
+    ray: Vector | None
+    """The direction that a pivoting method ended on, where it ended on one. By itself it proves nothing."""
     notes: tuple[str, ...]
     """What happened to the input on the way, for example a starting point that had to be projected."""
 

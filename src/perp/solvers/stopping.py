@@ -10,7 +10,6 @@ from perp.errors import suggest
 from perp.problems.inputs import require_count, require_number
 
 KEEP = ("best", "last")
-DEFAULT_ITERATIONS = 1000
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Stopping:
     unchanged_checks: int | None = None
     """The active set was the same at this many checks in a row (PGS-SM eq. 26)."""
     max_iterations: int | None = None
-    """None means 1000, or no limit where there is a limit of time."""
+    """None means the method's own limit (1000 if it names none), or no limit where there is a limit of time."""
     max_seconds: float | None = None
     """Wall-clock limit for the whole solve, preparations and the loading of kernels included (see `perp.warm_up`)."""
     check_every: int | None = None
@@ -53,11 +52,11 @@ class Stopping:
         if self.keep not in KEEP:
             raise ValueError(f"keep is {self.keep!r}{suggest(str(self.keep), KEEP)}")
 
-    @property
-    def iteration_limit(self) -> int:
+    def iteration_limit(self, default: int) -> int:
+        """The caller's limit, or the method's default; with a limit of time alone there is none."""
         if self.max_iterations is not None:
             return int(self.max_iterations)
-        return DEFAULT_ITERATIONS if self.max_seconds is None else sys.maxsize
+        return default if self.max_seconds is None else sys.maxsize
 
     def with_changes(self, **changes: Any) -> Stopping:
         """A copy in which those values that are not None stand."""

@@ -57,6 +57,10 @@ class Operator(ABC):
         """The numbers A_ii, as a new array."""
         raise self._missing(DIAGONAL)
 
+    def row_sizes(self) -> Vector:
+        """max_j |A_ij| of each row, for rows whose diagonal entry is zero; 0 where it cannot be told."""
+        return np.zeros(self.n)
+
     def diagonal_blocks(self, size: int, count: int) -> NDArray[np.float64]:
         """The first `count` diagonal blocks of size x size, as a stack; the remaining rows are left out."""
         entries = self.to_sparse()[: size * count, : size * count].tocoo()

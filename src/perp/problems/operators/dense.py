@@ -13,8 +13,6 @@ from perp.errors import InvalidProblem
 from perp.problems.inputs import Matrix, Vector, as_matrix
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
 
-ROWS_AT_ONCE = 256
-
 
 class DenseOperator(Operator):
     """`DenseOperator(A)`: a read-only, C-ordered float64 copy of A. What `LCP(A, b)` makes of an array by itself."""
@@ -40,6 +38,9 @@ class DenseOperator(Operator):
 
     def diagonal(self) -> Vector:
         return self.matrix.diagonal().copy()
+
+    def row_sizes(self) -> Vector:
+        return np.asarray(np.maximum(self.matrix.max(axis=1, initial=0.0), -self.matrix.min(axis=1, initial=0.0)))
 
     def row(self, i: int) -> tuple[NDArray[Any], Vector]:
         columns = np.flatnonzero(self.matrix[i])
@@ -73,12 +74,9 @@ class DenseOperator(Operator):
         largest = max(self.matrix.max(initial=0.0), -self.matrix.min(initial=0.0))
         if largest == 0.0:
             return 0.0
-        worst = 0.0
-        for start in range(0, self.n, ROWS_AT_ONCE):  # in strips, so that no second matrix is needed
-            stop = start + ROWS_AT_ONCE
-            strip = self.matrix[start:stop, start:] / largest - self.matrix[start:, start:stop].T / largest
-            worst = max(worst, float(np.abs(strip).max()))
-        return worst
+        from perp.kernels import dense
+
+        return float(dense.asymmetry(self.flat, np.uint64(self.n)) / largest)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return DenseOperator, (self.matrix,)

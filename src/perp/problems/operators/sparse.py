@@ -67,6 +67,11 @@ class SparseOperator(Operator):
         diagonal: Vector = self.matrix.diagonal()
         return diagonal
 
+    def row_sizes(self) -> Vector:
+        sizes = np.zeros(self.n)
+        np.maximum.at(sizes, np.repeat(np.arange(self.n), np.diff(self.matrix.indptr)), np.abs(self.matrix.data))
+        return sizes
+
     def row(self, i: int) -> tuple[NDArray[Any], Vector]:
         part = slice(self.matrix.indptr[i], self.matrix.indptr[i + 1])
         return self.matrix.indices[part], self.matrix.data[part]

@@ -52,6 +52,13 @@ class BestSoFar(Method):
         return self.method.check_every
 
     @property
+    def scales_itself(self) -> bool:  # type: ignore[override]
+        return self.method.scales_itself
+
+    def default_iterations(self, problem: Problem) -> int:
+        return self.method.default_iterations(problem)
+
+    @property
     def label(self) -> str:
         return f"best_so_far({self.method.label})"
 
@@ -62,7 +69,9 @@ class BestSoFar(Method):
         watch = Watch(problem)
         residual, *_ = watch.look(x)
         inner = self.method.start(problem, x)
-        return BestState(inner.x, inner, watch, residual, offer=x.copy(), repeatable=inner.repeatable)
+        state = BestState(inner.x, inner, watch, residual, offer=x.copy())
+        self._follow(state)
+        return state
 
     def refresh(self, problem: Problem, state: State) -> None:
         assert isinstance(state, BestState)
@@ -72,13 +81,23 @@ class BestSoFar(Method):
         assert isinstance(state, BestState)
         assert state.offer is not None
         self.method.step(problem, state.inner, 0)
-        for _ in range(count):
+        done = 0
+        while done < count and state.inner.ended is None:
             self.method.step(problem, state.inner, 1)
             residual, *_, probe = state.watch.look(state.inner.x)
             if probe == 0.0 and residual < state.residual:
                 state.residual = residual
                 np.copyto(state.offer, state.inner.x)
-        state.x, state.ended = state.inner.x, state.inner.ended
+            done += 1 - state.inner.unused
+        self._follow(state)
+        state.unused = count - done
+
+    @staticmethod
+    def _follow(state: BestState) -> None:
+        """What the wrapped method says of itself is passed on."""
+        inner = state.inner
+        state.x, state.ended, state.certificate = inner.x, inner.ended, inner.certificate
+        state.counters, state.repeatable, state.ends_itself = inner.counters, inner.repeatable, inner.ends_itself
 
 
 def best_so_far(method: Method) -> BestSoFar:
