@@ -1,0 +1,107 @@
+"""The walk through all index sets, as Python sees it."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.problems.inputs import Vector
+from perp.problems.problem import Problem
+from perp.solvers.pivoting.scaled_problem import Sides, scale_problem, tight_sides
+
+BUFFER = 1024
+"""So many solutions, and as many singular sets, are handed over by the kernel at a time."""
+
+MOST_SINGULAR = 2**15
+"""Beyond so many consistent singular index sets the families are no longer complete."""
+
+
+def sides_of_rows(problem: Problem) -> NDArray[np.int64]:
+    """How many sides each row has to choose from: 1 (fixed, or without bounds), 2 (one bound) or 3 (two bounds)."""
+    lower, upper = problem.bounds(problem.b)
+    count: NDArray[np.int64] = np.where(
+        lower == upper, 1, 1 + np.isfinite(lower).astype(np.int64) + np.isfinite(upper).astype(np.int64)
+    )
+    return count
+
+
+def number_of_sets(problem: Problem) -> int:
+    return prod(int(sides) for sides in sides_of_rows(problem))
+
+
+class IndexSetWalk:
+    """Visits every index set once. `found` collects the solutions, `singular` the sets whose A_FF is singular.
+
+    A solution is found in the one set in which its free rows are strictly between their bounds.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        from perp.kernels import gray_walk as kernels
+        from perp.kernels.principal_pivots import FREE, Data, evaluate, make_tableau
+
+        self.scaled = scaled = scale_problem(problem)
+        first = np.where(np.isfinite(scaled.x_lower), scaled.x_lower, scaled.x_upper)
+        unbounded = np.isinf(first)
+        side, rest = tight_sides(scaled, np.where(unbounded, 0.0, first))
+        wanted = np.where(unbounded, FREE, side)
+        sides = sides_of_rows(problem)
+        rows = np.flatnonzero(sides > 1)
+        self.data = Data(scaled.A, scaled.b, scaled.lower, scaled.upper)
+        self.tableau = make_tableau(scaled.A, side, rest)
+        self.tableau.depth[:] = np.abs(scaled.A[:: problem.n + 1])
+        evaluate(self.data, self.tableau)
+        self.progress = np.zeros(kernels.COUNT, dtype=np.int64)
+        self.progress[kernels.TOTAL] = number_of_sets(problem)
+        self.walk = kernels.Walk(
+            wanted,
+            rows.astype(np.uint32),
+            np.zeros(rows.size, dtype=np.int64),
+            sides[rows],
+            np.ones(rows.size, dtype=np.int64),
+            np.arange(rows.size + 1),
+            self.progress,
+            np.empty((BUFFER, problem.n)),
+            np.empty((BUFFER, problem.n), dtype=np.int8),
+        )
+        self.found: list[Vector] = []
+        self.singular: list[Sides] = []
+        self.complete = True
+        """Whether every consistent singular set could be kept."""
+
+    @property
+    def visited(self) -> int:
+        from perp.kernels.gray_walk import VISITED
+
+        return int(self.progress[VISITED])
+
+    @property
+    def finished(self) -> bool:
+        from perp.kernels.gray_walk import TOTAL
+
+        return self.visited == int(self.progress[TOTAL])
+
+    def visit(self, count: int) -> int:
+        """Look at the next `count` index sets; return how many there were."""
+        from perp.kernels.gray_walk import visit
+
+        done = int(visit(count, self.data, self.tableau, self.walk))
+        self._collect()
+        while done < count and not self.finished:
+            done += int(visit(count - done, self.data, self.tableau, self.walk))
+            self._collect()
+        return done
+
+    def _collect(self) -> None:
+        """Empty the buffers of the kernel."""
+        from perp.kernels.gray_walk import FOUND, OPEN
+
+        scaled = self.scaled
+        found: Any = np.clip(self.walk.found[: self.progress[FOUND]] * scaled.scales, scaled.x_lower, scaled.x_upper)
+        self.found += list(found)
+        room = max(MOST_SINGULAR - len(self.singular), 0)
+        self.complete = self.complete and self.progress[OPEN] <= room
+        self.singular += list(self.walk.singular[: min(self.progress[OPEN], room)].copy())
+        self.progress[FOUND] = self.progress[OPEN] = 0
