@@ -1,0 +1,497 @@
+"""Block principal pivoting (THESIS 2.5.3, Algorithm 1; Júdice & Pires 1994), with its safeguards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.errors import suggest
+from perp.linalg.cholesky import NotFinite
+from perp.linalg.free_systems import LEAST_COMPLIANCE, SPACES, FreeSystem, choose_system
+from perp.linalg.orderings import METHODS as ORDERINGS
+from perp.problems.certificates import PROVABLE, verify_certificate
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import Vector, require_count, require_number
+from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
+from perp.problems.problem import Problem
+from perp.solvers.method import Method, State
+from perp.solvers.pivoting.friction_bounds import FrictionBounds
+from perp.solvers.pivoting.parametric import Path, Sets
+from perp.solvers.pivoting.scaling import symmetric_scales
+from perp.solvers.status import Status
+
+MOST_DENSE_ROWS = 20_000
+COUNTED = ("violations", "single_pivots", "fallbacks", "bound_updates", "singular", "proximal_updates")
+FALLBACKS = ("parametric", "progress", "count")
+
+EPSILON = 16.0 * 2.0**-52
+"""Rounding errors of a slack, as a share of the largest scaled impulse and bias."""
+
+ROUGH = 1e-11
+"""The accuracy of a solve whose index sets will not stay, in the same units."""
+
+REFINEMENTS = 30
+"""Steps of iterative refinement at most; each must at least halve what is left, so that two or three are common."""
+
+PROXIMAL = 1e-7
+"""The softening of a path, as a share of A_ii, where rows depend on one another; updates of its centre take it back."""
+
+NARROW = 1e-12
+"""Friction bounds below this share of the largest impulse are closed: rounding would move x across them."""
+
+CLOSE = 0.25
+"""Index sets with so few of the first violations left are where a path had better begin."""
+
+BLOW_UP = 4.0
+"""A block that makes so many times as many violations as there were at best has made everything worse."""
+
+APART_PATIENCE = 60
+"""Blocks of uncoupled rows that may pass without a new least number of violations: they are slow, but get there."""
+
+OBJECTION = 1e-6
+"""What a row at the end of a path may object by, as a share of the largest number, and rounding still be the reason."""
+
+CONTRADICTION = 1e-9
+"""Free rows whose slack stays above this share of the bias contradict each other."""
+
+
+@dataclass
+class PivotState(State):
+    """Where block pivoting stands: its index sets, x as the free rows want it (not clipped), and the safeguards."""
+
+    point: Vector
+    y: Vector
+    """A x + b."""
+    soft_y: Vector
+    """The same with the softening, by which rows are judged."""
+    sets: Sets
+    lower: Vector
+    upper: Vector
+    scale: Vector
+    anchor: Sets
+    """The first index sets for the present bounds."""
+    anchor_point: Vector
+    best: Sets
+    """Those with the fewest violations."""
+    best_point: Vector
+    system: FreeSystem
+    softening: Vector
+    """The slack is A x + b + softening (x - centre): THESIS Algorithm 9, or a proximal term for dependent rows."""
+    centre: Vector
+    limits: NDArray[np.int64]
+    """How often each row may pivot before it is softened (again)."""
+    pivots: NDArray[np.int64]
+    factored: Sets | None = None
+    first: int = 0
+    """Violations of the first index sets, for the present bounds; 0 while they are not counted."""
+    least: int = 0
+    """The fewest violations so far."""
+    budget: int = 0
+    """Block pivots that may still pass without a new least number of violations."""
+    singles: int = 0
+    """Single pivots still to do; -1: until there are fewer violations than ever before."""
+    apart: bool = False
+    """Blocks are made of rows that are not coupled."""
+    path: Path | None = None
+    friction: FrictionBounds | None = None
+    seen: set[int] = field(default_factory=set)
+    seen_single: set[int] = field(default_factory=set)
+    hardened: bool = False
+    """The softening of Algorithm 9 was taken back, and is not to come again."""
+    has_dependent_rows: bool = False
+    """A set of free rows was singular."""
+    proximal: bool = False
+    """The softening is a proximal term: taken back by moving its centre to where x is."""
+
+
+@dataclass(frozen=True)
+class BlockPrincipal(Method):
+    """Guess which rows are at a bound, solve for the free ones, and move every row that objects, all at once.
+
+        x_T = bound,    A_FF x_F = -(b_F + A_FT x_T),    y = A x + b                                (THESIS eq. 2.40)
+
+    A free row whose x is out of bounds goes to that bound; a row at a bound whose y has the wrong sign becomes free
+    (eq. 2.41-2.44). One iteration is one such change of the index sets with the solve that goes before it. Exact when
+    it ends, which takes a handful of iterations where A is not too ill-conditioned. But blocks can go round in
+    circles; so index sets are remembered, and when one comes again, or when `block_pivots` changes in a row brought
+    no new least number of violations, smaller steps take over. `fallback` says which:
+
+    * "parametric": where A is sparse, first blocks of rows that are not coupled (A_ij = 0), the worst rows first, from
+      the best index sets so far; then a path (`perp.solvers.pivoting.parametric`), an event an iteration;
+    * "progress": by least index, which is finite for P-matrices, until there are fewer violations than ever before;
+    * "count": by least index, `single_pivots` times, and then blocks again.
+
+    Friction bounds that follow the normal impulse stay fixed until the index sets are right for them, are then computed
+    anew, and so on until they stay: an outer fixed point (`bound_updates` in the history).
+
+    x0 gives the first index sets by position: what is strictly between its bounds is free. `space` says how free rows
+    are solved for (`perp.linalg.free_systems`: auto, dense, sparse, body), `ordering` how a sparse factor is ordered.
+    `regularisation` > 0 adds that share of A_ii to the diagonal of a friction row (two finite bounds) each time that it
+    pivoted `pivot_limit` times, twice, four times as many, ... (THESIS Algorithm 9); once the index sets are right for
+    the softened problem, the asked one is solved from there.
+    """
+
+    name: ClassVar[str] = "block_principal"
+    family: ClassVar[str] = "pivoting"
+    accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/box"})
+    needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})
+    requires: ClassVar[str] = "a P-matrix, for instance positive definite; semi-definite A often works"
+    reference: ClassVar[str] = "THESIS 2.5.3, Algorithms 1 and 9; Júdice & Pires 1994"
+    scales_itself: ClassVar[bool] = True
+    check_every: ClassVar[int] = 10
+    counted: ClassVar[tuple[str, ...]] = (*COUNTED, "factorisations")
+
+    block_pivots: int = 5
+    fallback: str = "parametric"
+    single_pivots: int = 10
+    space: str = "auto"
+    ordering: str = "amd"
+    regularisation: float = 0.0
+    pivot_limit: int = 5
+
+    def __post_init__(self) -> None:
+        require_count(self.block_pivots, "block_pivots")
+        require_count(self.single_pivots, "single_pivots", least=1)
+        require_count(self.pivot_limit, "pivot_limit", least=1)
+        require_number(self.regularisation, "regularisation")
+        for name, choices in (("fallback", FALLBACKS), ("space", SPACES), ("ordering", (*ORDERINGS, "best"))):
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name} is {getattr(self, name)!r}{suggest(str(getattr(self, name)), choices)}")
+
+    def objection(self, problem: Problem) -> str | None:
+        if self.space == "dense" and problem.n > MOST_DENSE_ROWS:
+            return f"space='dense' holds A as a full matrix, and {problem.n} rows are more than {MOST_DENSE_ROWS}"
+        if self.space == "body" and problem.A.form != "factored":
+            return f"space='body' needs a factored A, and this one is {problem.A.form}"
+        return None
+
+    def default_iterations(self, problem: Problem) -> int:
+        return max(1000, 20 * problem.n)
+
+    def start(self, problem: Problem, x: Vector) -> PivotState:
+        n = problem.n
+        lower, upper = (bound.copy() for bound in problem.bounds(x))
+        system = choose_system(problem, self.space, self.ordering)
+        sets = np.zeros(n, dtype=np.int8)
+        sets[x >= upper] = 1
+        sets[x <= lower] = -1
+        return PivotState(
+            x,
+            point=x.copy(),
+            y=np.empty(n),
+            soft_y=np.empty(n),
+            sets=sets,
+            lower=lower,
+            upper=upper,
+            scale=symmetric_scales(problem),
+            anchor=sets.copy(),
+            anchor_point=x.copy(),
+            best=sets.copy(),
+            best_point=x.copy(),
+            system=system,
+            softening=np.zeros(n),
+            centre=np.zeros(n),
+            limits=np.full(n, self.pivot_limit, dtype=np.int64),
+            pivots=np.zeros(n, dtype=np.int64),
+            least=n + 1,
+            budget=self.block_pivots,
+            friction=FrictionBounds.begin(problem, x) if isinstance(problem, ContactProblem) else None,
+            repeatable=False,
+            ends_itself=True,
+            counters=dict.fromkeys(COUNTED, 0.0) | system.counters(),
+        )
+
+    def step(self, problem: Problem, state: State, count: int) -> None:
+        assert isinstance(state, PivotState)
+        done = 0
+        while done < count and state.ended is None:
+            try:
+                if state.path is None:
+                    self._pivot(problem, state)
+                else:
+                    self._walk(problem, state, state.path)
+            except NotFinite as fault:
+                state.ended = Status.BREAKDOWN, str(fault)
+            done += 1
+        state.unused = count - done
+        state.counters.update(state.system.counters())
+
+    def _pivot(self, problem: Problem, state: PivotState) -> None:
+        """Solve on the present index sets, then change them."""
+        from perp.kernels import index_sets
+
+        wanted = np.empty_like(state.sets)
+        for accuracy in (ROUGH, EPSILON):  # all digits are only worth having where they are the last ones
+            size = self._solve_free(problem, state, accuracy)
+            measured = (state.sets, state.point, state.soft_y, state.lower, state.upper, state.scale)
+            violations = int(index_sets.classify(*measured, 4.0 * EPSILON * size, wanted))
+            if violations > 0:
+                break
+        state.counters["violations"] = violations
+        state.x = problem.project(state.point)
+        if violations == 0:
+            self._settle(problem, state, size)
+        else:
+            self._change_sets(problem, state, wanted, violations)
+
+    def _solve_free(self, problem: Problem, state: PivotState, accuracy: float) -> float:
+        """x_F from A_FF, as a correction of what is there; returns the size of the scaled numbers involved.
+
+        Refined until y_F is below `accuracy` times that size.
+        """
+        from perp.kernels import index_sets
+
+        point = state.point
+        if accuracy == ROUGH:
+            free = state.sets == 0
+            np.copyto(point, np.where(state.sets < 0, state.lower, state.upper), where=~free)
+            self._factor(problem, state, state.sets)
+            if state.system.name == "dense" and not state.system.dependent and not point[~free].any():
+                point[free] = 0.0  # with x_T = 0 the slack at x_F = 0 is b, which saves a product
+                np.copyto(state.y, problem.b)
+            else:
+                problem.A.slack(point, problem.b, state.y)
+        before, rest = np.inf, np.empty(problem.n)
+        data = (state.softening, state.centre, problem.b, state.scale, state.soft_y, rest)
+        for _ in range(REFINEMENTS):
+            size, left, probe = index_sets.measure_free(state.sets, point, state.y, *data)
+            if probe != 0.0:
+                raise NotFinite("the solution for the free rows is not finite")
+            if left <= accuracy * size or left > 0.5 * before:
+                break
+            before = left
+            point -= state.system.solve(rest)
+            problem.A.slack(point, problem.b, state.y)
+        return float(size)
+
+    def _factor(self, problem: Problem, state: PivotState, sets: Sets) -> None:
+        """Factor A_FF for these sets, unless that is what the system holds already."""
+        if state.factored is not None and np.array_equal(state.factored, sets):
+            return
+        free = sets == 0
+        self._factor_with(problem, state, free, state.softening)
+        if state.system.dependent:  # refinement will take the shift back, as far as the rows do not contradict
+            self._factor_with(problem, state, free, state.softening + self._small_shift(problem))
+            state.counters["singular"] += 1
+            state.has_dependent_rows = True
+        state.factored = sets.copy()
+
+    @staticmethod
+    def _factor_with(problem: Problem, state: PivotState, free: NDArray[np.bool_], shift: Vector) -> None:
+        state.system.factor(free, shift)
+        if state.system.negative:  # symmetric, but not even semi-definite: a factor with row exchanges is needed
+            done = state.system.factorisations
+            state.system = choose_system(problem, "dense" if state.system.name == "dense" else "sparse", general=True)
+            state.system.factorisations = done
+            state.system.factor(free, shift)
+
+    @staticmethod
+    def _small_shift(problem: Problem) -> Vector:
+        assert problem.diagonal is not None
+        diagonal = np.abs(problem.diagonal)
+        return np.asarray(LEAST_COMPLIANCE * np.maximum(diagonal, 1e-3 * (diagonal.max(initial=0.0) or 1.0)))
+
+    def _settle(self, problem: Problem, state: PivotState, size: float) -> None:
+        """The index sets are right for these bounds and this softening: on to the asked problem, or the end."""
+        if state.proximal:
+            left = state.softening * (state.point - state.centre) * state.scale
+            if np.abs(left).max(initial=0.0) > EPSILON * size:
+                if self._runs_off(problem, state):
+                    return
+                state.centre = state.point.copy()
+                state.counters["proximal_updates"] += 1
+                self._begin_stage(state)
+                return
+        elif state.softening.any():
+            state.softening[:] = 0.0
+            state.factored, state.hardened = None, True
+            self._begin_stage(state)
+            return
+        if state.friction is not None and self._update_bounds(problem, state, state.friction, size):
+            self._begin_stage(state)
+            return
+        bias = float(np.abs(problem.b * state.scale).max(initial=0.0))
+        left = np.where(state.sets == 0, state.y, 0.0)
+        state.ended = Status.REDUCED_ACCURACY, "the index sets are right"
+        if np.abs(left * state.scale).max(initial=0.0) > CONTRADICTION * bias:
+            # A_FF may be singular, so that the part of y_F in its null space stays. (A_FF + S)^-1 S keeps null vectors
+            # of A_FF and makes all else as small as the shift S is.
+            vector = state.system.solve(left)
+            for _ in range(3):
+                vector = state.system.solve(state.system.added * (vector / (np.abs(vector).max() or 1.0)))
+            largest = np.abs(vector / state.scale).max(initial=0.0)
+            if largest > 0.0 and np.abs(problem.A.apply(vector) * state.scale).max() <= CONTRADICTION * largest:
+                state.certificate = -vector
+                state.ended = Status.BREAKDOWN, "free rows depend on one another and contradict each other"
+
+    @staticmethod
+    def _runs_off(problem: Problem, state: PivotState) -> bool:
+        """Whether the proximal steps go on for ever: along d = x - centre with A d = 0, which proves that nothing fits.
+
+        (Steps of the proximal-point method on a problem without a solution converge to such a d, Pazy 1971.) The proof
+        is tried after 4, 8, 16, ... steps.
+        """
+        updates = int(state.counters["proximal_updates"])
+        if updates < 4 or updates & (updates - 1) or problem.kind not in PROVABLE:
+            return False
+        free = state.sets == 0
+        direction = np.where(free, state.point - state.centre, 0.0)
+        for _ in range(3):  # (A_FF + S)^-1 S keeps null vectors and shrinks all else
+            direction = state.system.solve(np.where(free, state.softening * direction, 0.0))
+            direction /= np.abs(direction).max(initial=0.0) or 1.0
+        if not verify_certificate(problem, direction).valid:
+            return False
+        state.certificate = direction
+        state.ended = Status.RAY, "x runs off along a direction in which no slack changes"
+        return True
+
+    @staticmethod
+    def _update_bounds(problem: Problem, state: PivotState, friction: FrictionBounds, size: float) -> bool:
+        """Let friction bounds follow the normal impulses; False where they have settled."""
+        tangents = friction.rows
+        least = NARROW * size * state.scale[tangents]
+        wanted = problem.bounds(state.point)[1][tangents]
+        if not friction.follow(np.where(wanted < least, 0.0, wanted)):
+            return False
+        if friction.has_stalled:
+            state.ended = Status.STAGNATED, "friction bounds follow the normal impulses and do not settle"
+            return True
+        narrow = friction.limit < least
+        friction.limit[narrow] = 0.0
+        state.upper[tangents], state.lower[tangents] = friction.limit, -friction.limit
+        state.sets[tangents[narrow]] = -1
+        state.counters["bound_updates"] += 1
+        return True
+
+    def _begin_stage(self, state: PivotState) -> None:
+        """Another problem from here on: what was seen and counted belongs to the old one."""
+        state.seen.clear()
+        state.seen_single.clear()
+        state.anchor, state.anchor_point = state.sets.copy(), state.point.copy()
+        state.first, state.least, state.budget, state.singles = 0, state.sets.size + 1, self.block_pivots, 0
+        state.apart = False
+
+    def _change_sets(self, problem: Problem, state: PivotState, wanted: Sets, violations: int) -> None:
+        """Grant the wishes of all rows, of rows that are not coupled, or of one; or begin a path."""
+        from perp.kernels import index_sets
+
+        state.first = state.first or violations
+        if violations < state.least:
+            state.best, state.best_point = state.sets.copy(), state.point.copy()
+            state.least, state.budget = violations, APART_PATIENCE if state.apart else self.block_pivots
+            state.singles = max(state.singles, 0)
+        elif state.singles == 0:
+            state.budget -= 1
+        code = int(index_sets.fingerprint(state.sets))
+        worse = violations > BLOW_UP * state.least and self.fallback == "parametric"
+        if state.singles == 0 and (state.budget < 0 or code in state.seen or (worse and not state.apart)):
+            self._fall_back(problem, state)
+            if state.singles == 0:
+                return
+        state.seen.add(code)
+        if state.singles != 0:
+            if code in state.seen_single:
+                state.ended = Status.CYCLING, "an index set came again among single pivots"
+                return
+            state.seen_single.add(code)
+            self._keep_first(state, wanted)
+        elif state.apart:
+            self._keep_apart(state, wanted)
+        state.pivots += wanted != state.sets
+        state.sets = wanted
+        if self.regularisation > 0.0 and not state.hardened:
+            self._soften(state)
+
+    def _fall_back(self, problem: Problem, state: PivotState) -> None:
+        """Blocks go round in circles, or made everything worse."""
+        state.counters["fallbacks"] += 1
+        if self.fallback != "parametric":
+            state.singles = -1 if self.fallback == "progress" else self.single_pivots
+            state.seen_single.clear()
+        elif not state.apart and state.system.can_keep_apart and state.friction is None:
+            # go back to the best index sets, and change only rows that are not coupled from there
+            state.sets, state.point = state.best.copy(), state.best_point.copy()
+            state.apart, state.budget = True, APART_PATIENCE
+            state.seen.clear()
+        else:
+            self._begin_path(problem, state)
+
+    @staticmethod
+    def _keep_apart(state: PivotState, wanted: Sets) -> None:
+        """Of all wishes grant those of rows that are not coupled with one that is further off."""
+        rows = np.flatnonzero(wanted != state.sets)
+        outside = np.maximum(state.lower - state.point, state.point - state.upper) / state.scale
+        violation = np.where(state.sets == 0, outside, np.abs(state.soft_y) * state.scale)
+        keep = state.system.keep_apart(rows[np.argsort(-violation[rows], kind="stable")])
+        wanted[~keep] = state.sets[~keep]
+
+    def _keep_first(self, state: PivotState, wanted: Sets) -> None:
+        """Of all wishes grant the one of least index: finite for every P-matrix (Murty 1974)."""
+        first = int(np.flatnonzero(wanted != state.sets)[0])
+        wish = wanted[first]
+        wanted[:] = state.sets
+        wanted[first] = wish
+        state.counters["single_pivots"] += 1
+        if state.singles > 0:
+            state.singles -= 1
+            if state.singles == 0:
+                state.budget = self.block_pivots
+
+    def _begin_path(self, problem: Problem, state: PivotState) -> None:
+        if state.has_dependent_rows or state.system.name == "body":
+            # dependent rows would stop the path; in body space every row has a compliance already, perhaps a lifted one
+            least = self._small_shift(problem)
+            is_rigid = getattr(problem.A, "compliance", 0.0) < least
+            state.softening = np.where(is_rigid, PROXIMAL / LEAST_COMPLIANCE * least, 0.0)
+            state.proximal = bool(state.softening.any())
+            state.centre = state.anchor_point.copy()
+        near = state.least <= CLOSE * state.first
+        begin = (state.best, state.best_point) if near else (state.anchor, state.anchor_point)
+        bounds = (state.lower, state.upper)
+        soft = (state.softening.copy(), state.centre)
+        state.path = Path.begin(problem, *begin, bounds, *soft, state.scale)
+        state.factored = None
+
+    def _walk(self, problem: Problem, state: PivotState, path: Path) -> None:
+        """One event of the path."""
+        from perp.kernels import index_sets
+
+        self._factor(problem, state, path.sets)
+        at_end = path.advance(problem, state.system)
+        state.counters["single_pivots"] += 1
+        if not np.isfinite(path.x).all():
+            raise NotFinite("the path left the range of numbers")
+        state.x = problem.project(path.x)
+        if at_end:
+            size = float(np.abs(path.x / state.scale).max(initial=0.0) + np.abs(problem.b * state.scale).max())
+            measured = (path.sets, path.x, path.y, path.lower, path.upper, state.scale)
+            if index_sets.classify(*measured, OBJECTION * size, np.empty_like(path.sets)):
+                state.ended = Status.BREAKDOWN, "the path ended where rows still object, so A is no P-matrix"
+                state.certificate = -self._objections(problem, path)
+                return
+            state.sets, state.point, state.path = path.sets, path.x, None
+            problem.A.slack(state.point, problem.b, state.y)
+            self._settle(problem, state, size)
+        elif path.is_stuck:
+            state.ended = Status.CYCLING, "the path meets ties that rounding leads round in circles"
+
+    @staticmethod
+    def _objections(problem: Problem, path: Path) -> Vector:
+        """Slacks of the wrong sign where x is nearest to zero: a proof where no row helps another one."""
+        y = problem.slack(np.clip(np.zeros(problem.n), path.lower, path.upper))
+        has_lower, has_upper = np.isfinite(path.lower), np.isfinite(path.upper)
+        return np.clip(y, np.where(has_upper, 0.0, -np.inf), np.where(has_lower, 0.0, np.inf))
+
+    def _soften(self, state: PivotState) -> None:
+        """THESIS Algorithm 9, for the rows with two finite bounds."""
+        friction = np.isfinite(state.lower) & np.isfinite(state.upper)
+        often = friction & (state.sets == 0) & (state.pivots > state.limits)
+        if often.any():
+            state.softening[often] += (
+                self.regularisation / state.scale[often] ** 2
+            )  # 1/scale^2 is A_ii up to a factor 2
+            state.limits[often] *= 2
+            state.factored = None
