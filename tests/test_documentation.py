@@ -1,4 +1,4 @@
-"""What the documentation shows is run: examples, the code of the README, the names it mentions."""
+"""What the documentation shows is run: examples, the code of the README and of pages, the names they mention."""
 
 from __future__ import annotations
 
@@ -18,6 +18,14 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
+def run_blocks(page: Path) -> int:
+    """Run the page's blocks of Python, each by itself, and say how many there are."""
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    for block in blocks:
+        exec(compile(block, page.name, "exec"), {})
+    return len(blocks)
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_and_says_something(example, capsys):
     runpy.run_path(str(example), run_name="__main__")
@@ -26,14 +34,21 @@ def test_an_example_runs_and_says_something(example, capsys):
 
 def test_the_readme_shows_what_really_happens(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert len(blocks) == 2
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+    assert run_blocks(ROOT / "README.md") == 2
     printed = capsys.readouterr().out
     assert "[0.75 0.   0.25]\n" in printed
     assert "Status.CONVERGED" in printed
     assert "[ 1. -1.]" in printed
+
+
+def test_the_page_on_pivoting_shows_what_really_happens(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run_blocks(ROOT / "docs" / "pivoting.md") == 2
+    cold, warm, *_, proved = capsys.readouterr().out.splitlines()
+    assert cold.startswith("Status.CONVERGED")
+    assert warm.startswith("Status.CONVERGED")
+    assert 1 <= float(warm.split()[1]) < float(cold.split()[1])
+    assert proved == "proved: True"
 
 
 def test_the_commands_of_the_readme_work(tmp_path):

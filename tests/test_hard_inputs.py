@@ -16,6 +16,8 @@ from perp.errors import MethodRefused
 
 EYE = np.eye(8)
 SPLITTING = ["jacobi", "pgs", "psor", "symmetric_psor"]
+PIVOTING = ["enumeration", "lemke", "dantzig", "principal", "block_principal"]
+KELLER = perp.Principal(rule="keller")
 
 
 def matrix_with(value, i=3, j=7):
@@ -452,3 +454,131 @@ def test_a_problem_keeps_its_data_when_the_caller_changes_his():
     np.testing.assert_array_equal(problem.A.to_dense(), REFERENCE.A.to_dense())
     with pytest.raises(ValueError, match="read-only"):
         problem.b[0] = 1.0
+
+
+def lcp(A, b):
+    return perp.LCP(np.array(A, dtype=float), np.array(b, dtype=float))
+
+
+def attempt(problem, method):
+    """The result, or None where the method is not for this problem."""
+    try:
+        result = perp.solve(problem, method)
+    except MethodRefused:
+        return None
+    if result.status is Status.INFEASIBLE:
+        assert perp.verify_certificate(problem, result.certificate.u).valid
+    return result
+
+
+# row, problem, the only solution (None: several or none), statuses that each pivoting method may end with
+SOLVED, PROVED = {Status.CONVERGED}, {Status.INFEASIBLE}
+HONEST = {Status.RAY, Status.BREAKDOWN, Status.CYCLING}
+PIVOTED = [
+    (10, lcp([[-2]], [-3]), None, PROVED | {Status.BREAKDOWN}),
+    (11, lcp([[-2]], [0]), [0.0], SOLVED),
+    (12, lcp([[-2]], [3]), None, SOLVED),
+    (13, lcp([[0]], [-3]), None, PROVED),
+    (14, lcp([[0]], [0]), [0.0], SOLVED),  # of infinitely many the shortest
+    (15, lcp([[0]], [3]), [0.0], SOLVED),
+    (16, lcp([[2]], [-3]), [1.5], SOLVED),
+    (17, lcp([[2]], [0]), [0.0], SOLVED),
+    (18, lcp([[2]], [3]), [0.0], SOLVED),
+    (41, lcp(np.ones((4, 4)), -np.ones(4)), None, SOLVED),
+    (43, lcp(np.zeros((3, 3)), [1, 0, 2]), [0.0, 0.0, 0.0], SOLVED),
+    (43, lcp(np.zeros((3, 3)), [1, -1, 2]), None, PROVED),
+    (44, lcp([[0, -1], [-1, 0]], [-1, -1]), None, PROVED),
+    (44, lcp([[0, -1e-300], [-1e-300, 0]], [-1e-300, -1e-300]), None, PROVED),
+    (45, lcp([[2, 1], [1, -1]], [2, -2]), None, HONEST),
+    (46, perp.gallery.make("several_solutions", n=5).problem, None, SOLVED),
+    (48, perp.gallery.make("newton_min_cycle").problem, [1 / 3, 1 / 3, 1 / 3], SOLVED),
+    (49, perp.gallery.make("block_pivot_cycle").problem, [0.5, 0.0, 0.5], SOLVED),
+    (50, perp.gallery.make("degenerate").problem, None, SOLVED),
+    (51, perp.gallery.make("fathi", n=12).problem, np.eye(12)[0], SOLVED),
+    (53, lcp(np.diag([1e-12, 1e12]), [-1e-12, -1e12]), [1.0, 1.0], SOLVED),
+    (53, lcp([[2e300, -1e300], [-1e300, 2e300]], [-1e300, -1e300]), [1.0, 1.0], SOLVED),
+    (53, lcp([[2e-300, -1e-300], [-1e-300, 2e-300]], [-1e-300, -1e-300]), [1.0, 1.0], SOLVED),
+    (66, lcp([[2, 0, -1], [0, 0, 0], [-1, 0, 2]], [-1, 0, -1]), None, SOLVED),
+    (67, lcp([[1, -1, 0], [-1, 2, -1], [0, -1, 1]], [-1, -1, 0.5]), None, PROVED),
+]
+
+
+@pytest.mark.parametrize(("row", "problem", "x", "allowed"), PIVOTED)
+@pytest.mark.parametrize("method", [*PIVOTING, KELLER], ids=str)
+def test_pivoting_methods_end_as_the_table_says(method, row, problem, x, allowed):
+    result = attempt(problem, method)
+    if result is None:
+        assert method in ("dantzig", KELLER), "only these may refuse, for want of symmetry"
+        return
+    assert result.status in allowed
+    if x is not None and result.success:
+        np.testing.assert_allclose(result.x, x, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["enumeration", "lemke", "dantzig", "principal", KELLER], ids=str)
+def test_row_10_a_negative_diagonal_with_negative_b_is_proved_infeasible(method):
+    result = perp.solve(lcp([[-2]], [-3]), method)
+    assert result.status is Status.INFEASIBLE
+    np.testing.assert_array_equal(result.certificate.u, [1.0])
+
+
+@pytest.mark.parametrize("method", ["lemke", "dantzig", "block_principal", KELLER], ids=str)
+def test_row_42_contradicting_redundant_rows_are_proved_infeasible(method):
+    problem = perp.gallery.make("infeasible_psd").problem
+    result = perp.solve(problem, method)
+    assert result.status is Status.INFEASIBLE
+    assert perp.verify_certificate(problem, result.certificate.u).valid
+
+
+def test_row_45_feasible_but_unsolvable_ends_lemke_on_a_ray_without_a_certificate():
+    result = perp.solve(perp.gallery.make("unsolvable").problem, "lemke")
+    assert result.status is Status.RAY
+    assert result.certificate is None
+
+
+@pytest.mark.parametrize("n", [16, 40])
+def test_row_47_an_exponential_number_of_pivots_ends_at_the_limit(n):
+    result = perp.solve(perp.gallery.make("murty", n=n).problem, "principal")
+    assert result.status is Status.ITERATION_LIMIT
+
+
+def test_row_49_block_pivots_that_cycle_fall_back_and_count_it():
+    for fallback in ("parametric", "progress", "count"):
+        result = perp.solve(perp.gallery.make("block_pivot_cycle").problem, "block_principal", fallback=fallback)
+        assert result.success
+        assert result.history.counters["fallbacks"][-1] == 1
+
+
+@pytest.mark.parametrize("method", [*PIVOTING, KELLER], ids=str)
+def test_row_51_hilbert_is_solved_or_the_accuracy_is_told(method):
+    result = perp.solve(perp.gallery.make("hilbert", n=12).problem, method)
+    assert result.success == (perp.verify(result.problem, result.x).residual <= 1e-8)
+
+
+def test_row_52_lemke_solves_a_skew_matrix():
+    result = perp.solve(lcp([[0, 2], [-2, 0]], [-1, 1]), "lemke")
+    assert result.success
+    np.testing.assert_allclose(result.x, [0.5, 0.5])
+
+
+@pytest.mark.parametrize("method", PIVOTING)
+def test_row_9_a_singular_linear_system_is_told_apart(method):
+    problem = BoxLCP([[1.0, 1.0], [1.0, 1.0]], [1.0, 2.0], -np.inf, np.inf)
+    result = attempt(problem, method)
+    assert result.status in (Status.INFEASIBLE, Status.BREAKDOWN)
+    if result.status is Status.BREAKDOWN:
+        assert "rank 1" in result.message
+
+
+@pytest.mark.parametrize("method", ["dantzig", "block_principal"])
+def test_row_61_a_wall_with_four_redundant_contacts_a_face_has_a_unique_slack(method):
+    example = perp.gallery.make("boxed_stack", n=336)
+    result = perp.solve(example.problem, method, tol=1e-9)
+    assert result.success
+    np.testing.assert_allclose(result.y, example.problem.slack(example.x), atol=1e-7)
+
+
+def test_row_91_a_ray_of_lemke_is_never_called_infeasible():
+    result = perp.solve(lcp([[0, 1], [1, 0]], [-1, -1]), "lemke")
+    assert result.status is Status.RAY
+    assert perp.solve(lcp([[0, 1], [1, 0]], [-1, -1]), "enumeration").success

@@ -1,7 +1,8 @@
 """perp: complementarity problems.  0 <= x  ⊥  A x + b >= 0."""
 
-from perp import gallery
+from perp import gallery, linalg
 from perp.problems.box import BoxLCP
+from perp.problems.certificates import Certificate, verify_certificate
 from perp.problems.files import load, load_solution, save
 from perp.problems.friction import ContactProblem
 from perp.problems.lcp import LCP
@@ -19,6 +20,13 @@ from perp.problems.operators import (
 from perp.problems.residuals import Residuals, verify
 from perp.solvers.api import solve
 from perp.solvers.loop import Progress
+from perp.solvers.pivoting.all_solutions import Solutions
+from perp.solvers.pivoting.all_solutions import enumerate_solutions as enumerate
+from perp.solvers.pivoting.block_principal import BlockPrincipal
+from perp.solvers.pivoting.dantzig import Dantzig
+from perp.solvers.pivoting.enumeration import Enumeration
+from perp.solvers.pivoting.lemke import Lemke
+from perp.solvers.pivoting.principal import Principal
 from perp.solvers.result import Result
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
 from perp.solvers.splitting.jacobi import Jacobi
@@ -34,15 +42,25 @@ __all__ = [
     "ContactProblem",
     "solve",
     "verify",
+    "verify_certificate",
+    "Certificate",
     "save",
     "load",
     "load_solution",
     "gallery",
+    "linalg",
+    "enumerate",
+    "Solutions",
     "Result",
     "Residuals",
     "Status",
     "Stopping",
     "Progress",
+    "Enumeration",
+    "Lemke",
+    "Dantzig",
+    "Principal",
+    "BlockPrincipal",
     "Jacobi",
     "PGS",
     "PSOR",

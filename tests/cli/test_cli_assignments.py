@@ -25,6 +25,9 @@ from perp.cli.errors import CommandError
         ("4", Literal[4, 8], 4),
         ("7", int | str, 7),
         ("seven", int | str, "seven"),
+        ("1,2.5, 3", str | tuple[float, ...], (1.0, 2.5, 3.0)),
+        ("4", str | tuple[float, ...], (4.0,)),
+        ("ones", str | tuple[float, ...], "ones"),
     ],
 )
 def test_text_becomes_the_value_that_it_means(text, hint, value):
@@ -34,7 +37,8 @@ def test_text_becomes_the_value_that_it_means(text, hint, value):
 
 
 @pytest.mark.parametrize(
-    ("text", "hint"), [("x", float), ("1.5", int), ("maybe", bool), ("5", Literal[4, 8]), ("x", dict)]
+    ("text", "hint"),
+    [("x", float), ("1.5", int), ("maybe", bool), ("5", Literal[4, 8]), ("1,", tuple[float, ...]), ("x", dict)],
 )
 def test_text_of_another_kind_is_refused(text, hint):
     with pytest.raises(CommandError, match="option"):

@@ -45,6 +45,55 @@ def test_json_holds_status_residuals_and_distance(perp_command, fluid_file):
     assert told["out"] is None
 
 
+@pytest.fixture
+def infeasible_file(perp_command, tmp_path):
+    path = tmp_path / "infeasible.npz"
+    assert perp_command("generate", "infeasible_psd", "--n", 60, "--option", "rank=20", "--out", path).code == 0
+    return path
+
+
+def test_an_infeasible_problem_exits_with_1_and_shows_certificate_and_counters(perp_command, infeasible_file):
+    answer = perp_command("solve", infeasible_file, "--method", "lemke")
+    direct = perp.solve(load(infeasible_file), "lemke")
+    assert answer.code == 1
+    assert f"certificate  u^T (A x + b) < 0 for every x within its bounds, margin {direct.certificate.margin:.3g}" in (
+        answer.out
+    )
+    assert f"counted  pivots {direct.iterations}, " in answer.out
+    assert "--json shows u" in answer.out
+
+
+def test_json_holds_the_certificate_as_a_vector_that_can_be_verified(perp_command, infeasible_file):
+    told = json.loads(perp_command("solve", infeasible_file, "--method", "lemke", "--json").out)
+    proof = perp.verify_certificate(load(infeasible_file), told["certificate"]["u"])
+    assert proof.valid
+    assert told["certificate"]["margin"] == pytest.approx(proof.margin, rel=1e-12)
+    assert proof.margin < 0
+    assert told["counters"]["pivots"] == told["iterations"] > 0
+    assert {"ties", "refactorisations"} <= set(told["counters"])
+
+
+def test_without_a_proof_and_without_counters_there_is_nothing_to_show(perp_command, fluid_file):
+    told = json.loads(perp_command("solve", fluid_file, "--method", "psor", "--json").out)
+    assert told["certificate"] is None
+    assert told["counters"] == {}
+    shown = perp_command("solve", fluid_file, "--method", "psor").out
+    assert "certificate" not in shown
+    assert "counted" not in shown
+
+
+def test_numbers_with_commas_between_them_are_a_covering_vector(perp_command, tmp_path):
+    file = tmp_path / "two.npz"
+    problem = perp.LCP([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0])
+    save(problem, file)
+    answer = perp_command("solve", file, "--method", "lemke", "--option", "covering=1,2.5", "--json")
+    told = json.loads(answer.out)
+    direct = perp.solve(problem, "lemke", covering=[1.0, 2.5])
+    assert answer.code == 0
+    assert (told["iterations"], told["residual"]) == (direct.iterations, direct.residual)
+    assert perp.Lemke(covering=np.array([1, 2.5])) == perp.Lemke(covering=[1.0, 2.5]) == perp.Lemke((1.0, 2.5))
+
+
 def test_auto_names_the_method_that_it_chose(perp_command, fluid_file):
     assert json.loads(perp_command("solve", fluid_file, "--json").out)["method"] == "psor"
 
@@ -70,6 +119,9 @@ def test_the_answer_is_written_without_pickle(perp_command, fluid_file, tmp_path
         (("--method", "psor", "--option", "name=pgs"), "psor has no option 'name'"),
         (("--method", "psor", "--option", "relaxation=2"), "strictly between 0 and 2"),
         (("--method", "psor", "--option", "relaxation=big"), "'big' is not of the kind float"),
+        (("--method", "lemke", "--option", "covering=1,2"), "covering has 2 numbers, and the problem has 27 rows"),
+        (("--method", "lemke", "--option", "covering=1,-2"), "covering[1] is -2.0"),
+        (("--method", "lemke", "--option", "covering=1,,2"), "covering is '1,,2'"),
         (("--option", "relaxation=1.2"), "'auto' chooses for itself"),
         (("--tol", "-1"), "tol is -1"),
         (("--max-iterations", "-1"), "max_iterations is -1"),

@@ -57,6 +57,8 @@ def test_a_method_refuses_with_a_reason_or_returns_an_honest_result(method, kind
 @pytest.mark.parametrize("method", default_methods(), ids=lambda method: method.name)
 def test_a_method_solves_the_easy_problems_that_it_accepts(method, kind):
     example = make(kind)
+    if misfit(method, example.problem) is not None:
+        pytest.skip("refused, as the test above saw")
     result = perp.solve(example.problem, method, tol=1e-9, max_iterations=50_000)
     assert result.success
     np.testing.assert_allclose(result.x, example.x, atol=1e-5)

@@ -10,6 +10,7 @@ USE_EVERYTHING = """
 import importlib, json, pkgutil
 import numpy as np
 import perp, perp.kernels
+from perp.solvers.roster import suitable_methods
 
 stack = perp.gallery.make("box_stack", n=48).problem
 sparse_mass = perp.FactoredOperator(stack.A.J, stack.A.mass.to_sparse())
@@ -27,16 +28,24 @@ for A in matrices:
         perp.ContactProblem(A, stack.b, stack.friction[:-1], extra_rows=3, lower=-1.0),
     ):
         problem.slack(np.ones(problem.n))
-        for method in ("jacobi", "pgs", "psor", "symmetric_psor", perp.PGS(order="random")):
+        for method in (*suitable_methods(problem), perp.PGS(order="random")):
             result = perp.solve(problem, method, max_iterations=3, x0=np.ones(problem.n))
             result.verify(), perp.verify(problem, result.x), perp.verify(problem, [0] * problem.n)
+perp.enumerate(perp.gallery.make("degenerate", n=4).problem)
+perp.warm_up()
+wall = perp.gallery.make("boxed_stack", n=200, mass_ratio=1000.0, compliance=1e-8, load="gravity").problem
+for space in ("sparse", "body"):  # blocks of uncoupled rows in both
+    perp.solve(wall, perp.BlockPrincipal(space=space), max_iterations=60)
+for ordering in ("cuthill_mckee", "nested_dissection", "best"):
+    grid = perp.gallery.make("poisson_2d", n=900).problem
+    perp.solve(grid, perp.BlockPrincipal(ordering=ordering))
 
 counts = {}
 for module in pkgutil.iter_modules(perp.kernels.__path__):
     loaded = importlib.import_module("perp.kernels." + module.name)
     for name, item in vars(loaded).items():
         if hasattr(item, "signatures") and item.py_func.__module__ == loaded.__name__:
-            if item.targetoptions.get("forceinline") is None:
+            if not {"forceinline", "no_cpython_wrapper"} & set(item.targetoptions):
                 counts[f"{module.name}.{name}"] = len(item.signatures)
 print(json.dumps(counts))
 """

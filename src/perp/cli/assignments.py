@@ -24,11 +24,15 @@ def split_assignments(words: Sequence[str]) -> dict[str, str]:
 
 
 def read_value(name: str, text: str, hint: Any) -> Any:
-    """The value of type `hint` that `text` means: a number, a word, yes or no, `none`, or one of a few choices."""
+    """The value of type `hint` that `text` means.
+
+    A number, several with commas between them, a word, yes or no, `none`, or one of a few choices. A word is what is
+    nothing else.
+    """
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     if NoneType in kinds and text.lower() == "none":
         return None
-    for kind in kinds:
+    for kind in sorted(kinds, key=lambda kind: kind is str):
         if get_origin(kind) is Literal:
             for choice in get_args(kind):
                 if str(choice) == text:
@@ -39,6 +43,11 @@ def read_value(name: str, text: str, hint: Any) -> Any:
         elif kind in (int, float):
             try:
                 return kind(text)
+            except ValueError:
+                continue
+        elif kind == tuple[float, ...]:
+            try:
+                return tuple(float(part) for part in text.split(","))
             except ValueError:
                 continue
         elif kind is str:

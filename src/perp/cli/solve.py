@@ -25,7 +25,13 @@ def solve(
     tol: Annotated[
         float | None, typer.Option(help="Residual at which the solve has succeeded; default 1e-8.", show_default=False)
     ] = None,
-    max_iterations: Annotated[int | None, typer.Option(help="Limit; default 1000.", show_default=False)] = None,
+    max_iterations: Annotated[
+        int | None,
+        typer.Option(
+            help="Limit; default the method's own (1000 for the splitting methods), or none with --max-seconds.",
+            show_default=False,
+        ),
+    ] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Limit; default none.", show_default=False)] = None,
     option: Annotated[
         list[str] | None,
@@ -126,6 +132,8 @@ def describe_result(file: Path, result: Result, apart: float | None, out: Path |
         "setup_seconds": result.setup_seconds,
         "distance_to_known_solution": apart,
         "residuals": asdict(result.verify()),
+        "certificate": describe_certificate(result),
+        "counters": last_counts(result),
         "attempts": [
             {"method": attempt.method, "status": attempt.status.name, "iterations": attempt.iterations}
             for attempt in result.attempts
@@ -133,6 +141,18 @@ def describe_result(file: Path, result: Result, apart: float | None, out: Path |
         "notes": result.notes,
         "out": None if out is None else str(out),
     }
+
+
+def describe_certificate(result: Result) -> dict[str, Any] | None:
+    if result.certificate is None:
+        return None
+    return {"margin": result.certificate.margin, "u": result.certificate.u.tolist()}
+
+
+def last_counts(result: Result) -> dict[str, float]:
+    """What the method had counted in the end; whole numbers as such."""
+    ends = {name: float(column[-1]) for name, column in result.history.counters.items() if column.size}
+    return {name: int(value) if value.is_integer() else value for name, value in ends.items()}
 
 
 def show_result(file: Path, result: Result, apart: float | None, out: Path | None) -> None:
@@ -144,12 +164,19 @@ def show_result(file: Path, result: Result, apart: float | None, out: Path | Non
         "iterations": f"{result.iterations}",
         "time": f"{result.seconds:.3g} s, and {result.setup_seconds:.3g} s of preparation",
     }
+    counts = last_counts(result)
+    if counts:
+        lines["counted"] = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in counts.items())
+    if result.certificate is not None:
+        proof = result.certificate
+        lines["certificate"] = f"{proof.reason}, margin {proof.margin:.3g}; --json shows u, --out saves it"
     if apart is not None:
         lines["known x"] = f"{apart:.3e} away, at most, from the solution stored in the file"
     for number, note in enumerate(result.notes, start=1):
         lines[f"note {number}"] = note
+    width = max(map(len, lines))
     for name, value in lines.items():
-        typer.echo(f"{name:>10}  {value}")
+        typer.echo(f"{name:>{width}}  {value}")
     typer.echo(f"\nresiduals of x, recomputed from the file:\n{result.verify()}")
     if out is not None:
         typer.echo(f"\nwrote x, y and how it went to {out}")

@@ -14,7 +14,7 @@ from perp.lab.results import write_results
 from perp.lab.rows import Row
 from perp.solvers.stopping import Stopping
 
-STOP = Stopping(max_iterations=2000, max_seconds=2.0, check_every=1)
+STOP = Stopping(max_iterations=10_000, max_seconds=5.0, check_every=1)
 """Every iteration is looked at, so that the figures show all of them."""
 
 

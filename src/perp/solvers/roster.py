@@ -10,10 +10,20 @@ from perp.errors import suggest
 from perp.problems.problem import Problem
 from perp.solvers.fit import misfit
 from perp.solvers.method import Method
+from perp.solvers.pivoting.block_principal import BlockPrincipal
+from perp.solvers.pivoting.dantzig import Dantzig
+from perp.solvers.pivoting.enumeration import Enumeration
+from perp.solvers.pivoting.lemke import Lemke
+from perp.solvers.pivoting.principal import Principal
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
 from perp.solvers.splitting.jacobi import Jacobi
 
 METHODS: tuple[type[Method], ...] = (
+    Enumeration,
+    Lemke,
+    Dantzig,
+    Principal,
+    BlockPrincipal,
     Jacobi,
     PGS,
     PSOR,

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
+from perp.linalg.cholesky import DenseCholesky
+from perp.linalg.free_systems import choose_system
+from perp.problems.box import BoxLCP
 from perp.problems.friction import ContactProblem
 from perp.problems.lcp import LCP
 from perp.problems.operators import BodyMasses, DenseOperator, FactoredOperator, Operator, SparseOperator
 from perp.solvers.api import solve
+from perp.solvers.pivoting.block_principal import BlockPrincipal
+from perp.solvers.pivoting.dantzig import Dantzig
+from perp.solvers.pivoting.principal import Principal
 from perp.solvers.roster import suitable_methods
 
 
 def warm_up() -> None:
     """Solve a tiny problem with every method in every form of A.
 
-    The first call on a machine compiles the kernels (half a minute); later processes take them from the disk (about a
-    second). For programs in which the first solve must be as quick as the others.
+    The first call on a machine compiles the kernels (a minute or two); later processes take them from the disk (about
+    two seconds). For programs in which the first solve must be as quick as the others.
     """
     masses = BodyMasses([1.0, 1.0], [np.eye(3)] * 2)
     jacobian = np.random.default_rng(0).standard_normal((6, 2, 6))
@@ -31,3 +38,25 @@ def warm_up() -> None:
         for problem in (LCP(A, -np.ones(6)), ContactProblem(A, -np.ones(6), 0.5)):
             for method in suitable_methods(problem):
                 solve(problem, method, max_iterations=1).verify()
+    _warm_up_pivoting(bodies)
+
+
+def _warm_up_pivoting(bodies: FactoredOperator) -> None:
+    """What pivoting needs beyond one pivot: each way to solve for free rows, the path, and Keller's rule."""
+    problem = BoxLCP(bodies, -np.ones(6), -0.1, 0.1)
+    solve(problem, Principal(rule="keller"))
+    solve(ContactProblem(bodies, -np.ones(6), 0.5), Dantzig())
+    ordered = sparse.diags_array([-1.0, 3.0, -1.0], offsets=[-1, 0, 1], shape=(8, 8))
+    for space in ("dense", "sparse", "body"):
+        solve(problem, BlockPrincipal(space=space))
+    for space in ("sparse", "body"):
+        choose_system(problem, space).keep_apart(np.array([0]))
+    for ordering in ("nested_dissection", "reverse_cuthill_mckee"):
+        solve(LCP(ordered, -np.ones(8)), BlockPrincipal(space="sparse", ordering=ordering))
+    factor = DenseCholesky(np.eye(2))
+    factor.factor(np.array([0]))
+    border = factor.border(np.zeros((1, 1)), np.eye(1))
+    assert border is not None
+    border.solve(np.ones(1), np.ones(1))
+    circular = LCP([[1.0, 2.0, -3.0], [0.0, 1.0, -1.0], [3.0, 0.0, 1.0]], [1.0, 1.0, -2.0])  # block pivots cycle
+    solve(circular, BlockPrincipal(), tol=0.0)
