@@ -4,14 +4,15 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help demo test test-slow check format bench clean clean-kernels
+.PHONY: help demo test test-slow check format bench peers clean clean-kernels
 
 help:
 	@echo "make demo       solve a stack and a fluid problem with every method; writes demo/report.html"
 	@echo "make test       run the test suite"
 	@echo "make test-slow  run the tests marked slow"
 	@echo "make check      formatting, lint, types, layers"
-	@echo "make bench      ours beside the peers and a C++ twin compiled on the spot"
+	@echo "make bench      ours beside a C++ twin compiled on the spot and the peers that are installed"
+	@echo "make peers      install the peers: PIQP, Clarabel, ProxQP, OSQP, QuantEcon, Drake, DAQP"
 	@echo "make format     apply the formatter and the safe lint fixes"
 	@echo "make clean-kernels  remove the compiled kernels"
 	@echo "make clean      remove .venv, caches and compiled kernels"
@@ -44,6 +45,9 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(BENCH)
+
+peers: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
 
 clean-kernels:
 	find src -name "*.nbi" -o -name "*.nbc" | xargs rm -f

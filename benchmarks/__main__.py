@@ -1,11 +1,13 @@
-"""`make bench [BENCH=sweeps]`: every benchmark, or the one that is named."""
+"""`make bench [BENCH=sweeps]`: every benchmark, or those that are named. `python -m benchmarks -h` lists options."""
 
 from __future__ import annotations
 
 import os
 import platform
 import sys
-from collections.abc import Callable
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import numba
 import numpy as np
@@ -15,27 +17,43 @@ from rich.table import Table
 import perp
 from benchmarks.cpp_twin import FLAGS, CppTwin
 from benchmarks.overhead import measure_checks, measure_loop, measure_memory, measure_start
+from benchmarks.pivoting import add_options, measure_pivoting
 from benchmarks.sweeps import measure_compressed_rows, measure_contacts, measure_rows, measure_scattered_rows
 
-BENCHMARKS: dict[str, tuple[Callable[[CppTwin], Table], ...]] = {
-    "sweeps": (measure_rows, measure_contacts, measure_compressed_rows, measure_scattered_rows),
-    "overhead": (measure_loop, measure_checks, measure_memory, measure_start),
+Measure = Callable[[Namespace], Iterable[Table | str]]
+
+
+def _beside_twin(measures: tuple[Callable[[CppTwin], Table], ...], options: Namespace) -> Iterator[Table | str]:
+    yield f"C++ twin: g++ {' '.join(FLAGS)}"
+    twin = CppTwin()
+    for measure in measures:
+        yield measure(twin)
+
+
+BENCHMARKS: dict[str, Measure] = {
+    "sweeps": partial(_beside_twin, (measure_rows, measure_contacts, measure_compressed_rows, measure_scattered_rows)),
+    "overhead": partial(_beside_twin, (measure_loop, measure_checks, measure_memory, measure_start)),
+    "pivoting": measure_pivoting,
 }
 
 
-def main(names: list[str]) -> None:
+def main(arguments: list[str]) -> None:
+    parser = ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(BENCHMARKS)}; none: all, pivoting in its quick form")
+    add_options(parser)
+    options = parser.parse_args(arguments)
+    unknown = set(options.names) - set(BENCHMARKS)
+    if unknown:
+        raise SystemExit(f"unknown benchmarks {sorted(unknown)}; known: {sorted(BENCHMARKS)}")
+    options.quick = options.quick or not options.names
     console = Console(width=None if sys.stdout.isatty() else 120)
     console.print(
         f"perp {perp.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
-        f"Numba {numba.__version__}, {os.cpu_count()} cores; C++ twin: g++ {' '.join(FLAGS)}"
+        f"Numba {numba.__version__}, {os.cpu_count()} cores, BLAS on one thread"
     )
-    unknown = set(names) - set(BENCHMARKS)
-    if unknown:
-        raise SystemExit(f"unknown benchmarks {sorted(unknown)}; known: {sorted(BENCHMARKS)}")
-    twin = CppTwin()
-    for name in names or BENCHMARKS:
-        for measure in BENCHMARKS[name]:
-            console.print(measure(twin))
+    for name in options.names or BENCHMARKS:
+        for shown in BENCHMARKS[name](options):
+            console.print(shown)
 
 
 if __name__ == "__main__":
