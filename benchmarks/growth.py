@@ -21,6 +21,9 @@ from perp import linalg
 TIMES = ("warm", "fresh A", "factor", "order", "analyse")
 """A warm step, the same with an A that was not analysed, one factor; ordering alone, and ordering with analysis."""
 
+LIMIT = 20.0
+"""Seconds for one warm step."""
+
 REPEATS = 9
 
 
@@ -71,7 +74,7 @@ def _measure(layout: str, wanted: int) -> Row:
 
     def solve(operator: perp.FactoredOperator) -> None:
         step = perp.BoxLCP(operator, b, problem.lower, problem.upper)
-        answers.append(perp.solve(step, "block_principal", x0=example.x, tol=1e-12))
+        answers.append(perp.solve(step, "block_principal", x0=example.x, tol=1e-12, max_seconds=LIMIT))
 
     fresh = [copy_operator(A) for _ in range(REPEATS + 1)]
     K = body_matrix(A)
