@@ -275,3 +275,12 @@ def test_velocities_that_no_row_touches_are_no_trouble():
     system = choose_system(perp.LCP(operator, np.zeros(9)), "body")
     system.factor(np.ones(9, dtype=bool), np.zeros(9))
     np.testing.assert_allclose(operator.apply(system.solve(np.ones(9))), 1.0)
+
+
+@given(strategies.SEEDS, st.integers(1, 40))
+def test_the_slack_of_a_dense_symmetric_system_reads_only_rows_whose_x_is_not_zero(seed, n):
+    rng = np.random.default_rng(seed)
+    problem = perp.LCP(strategies.spd_matrix(rng, n), rng.standard_normal(n))
+    x = rng.standard_normal(n) * (rng.random(n) < 0.5)
+    found = choose_system(problem, "dense").slack(problem, x, np.empty(n))
+    np.testing.assert_allclose(found, problem.slack(x), atol=1e-12)

@@ -79,6 +79,10 @@ class FreeSystem(ABC):
     @abstractmethod
     def solve(self, r: Vector) -> Vector: ...
 
+    def slack(self, problem: Problem, x: Vector, out: Vector) -> Vector:
+        """out = A x + b, in the way that is quickest here."""
+        return problem.A.slack(x, problem.b, out)
+
     can_keep_apart: ClassVar[bool] = False
     """Whether there are rows that are not coupled with each other, and `keep_apart` finds them."""
 
@@ -108,6 +112,7 @@ class DenseSymmetric(FreeSystem):
         self._base_shift = np.empty(0)
         self._border: Border | None = None
         self._entered = np.empty(0, dtype=np.intp)
+        self._nonzero = np.empty(self._cholesky.n, dtype=np.uint64)
         self._free = np.empty(0, dtype=np.intp)
         self.borders = 0
 
@@ -156,6 +161,12 @@ class DenseSymmetric(FreeSystem):
         held[self._free] = False
         dx[held] = 0.0  # zero up to rounding
         return dx
+
+    def slack(self, problem: Problem, x: Vector, out: Vector) -> Vector:
+        from perp.kernels import dense
+
+        dense.slack_by_rows(self._A.reshape(-1), problem.b, x, self._nonzero, out)
+        return out
 
     def counters(self) -> dict[str, float]:
         return super().counters() | {"borders": self.borders, "flops": self._cholesky.flops}

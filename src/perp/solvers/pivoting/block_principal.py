@@ -253,7 +253,7 @@ class BlockPrincipal(Method):
                 point[free] = 0.0  # with x_T = 0 the slack at x_F = 0 is b, which saves a product
                 np.copyto(state.y, problem.b)
             else:
-                problem.A.slack(point, problem.b, state.y)
+                state.system.slack(problem, point, state.y)
         before, rest = np.inf, np.empty(problem.n)
         data = (state.softening, state.centre, problem.b, state.scale, state.soft_y, rest)
         for _ in range(REFINEMENTS):
@@ -264,7 +264,7 @@ class BlockPrincipal(Method):
                 break
             before = left
             point -= state.system.solve(rest)
-            problem.A.slack(point, problem.b, state.y)
+            state.system.slack(problem, point, state.y)
         return float(size)
 
     def _factor(self, problem: Problem, state: PivotState, sets: Sets) -> None:
