@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.kernels.compile import inlined, kernel, part
+from perp.kernels.dense import dot
 
 ZERO, ONE, EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
 ABSENT = np.uint32(0xFFFFFFFF)
@@ -141,26 +142,6 @@ def add_columns(sign, matrix, stride, chosen, weights, start, stop, first, last,
             pair = (w0 * matrix[c0 + i] + w1 * matrix[c1 + i]) + (w2 * matrix[c2 + i] + w3 * matrix[c3 + i])
             rest = (w4 * matrix[c4 + i] + w5 * matrix[c5 + i]) + (w6 * matrix[c6 + i] + w7 * matrix[c7 + i])
             out[i] += pair + rest
-
-
-@inlined
-def dot(matrix, start, x, n):
-    """matrix[start:start+n] · x with eight partial sums."""
-    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-    even = n - n % EIGHT
-    for j in range(ZERO, even, EIGHT):
-        k = start + j
-        s0 += matrix[k] * x[j]
-        s1 += matrix[k + np.uint64(1)] * x[j + np.uint64(1)]
-        s2 += matrix[k + np.uint64(2)] * x[j + np.uint64(2)]
-        s3 += matrix[k + np.uint64(3)] * x[j + np.uint64(3)]
-        s4 += matrix[k + np.uint64(4)] * x[j + np.uint64(4)]
-        s5 += matrix[k + np.uint64(5)] * x[j + np.uint64(5)]
-        s6 += matrix[k + np.uint64(6)] * x[j + np.uint64(6)]
-        s7 += matrix[k + np.uint64(7)] * x[j + np.uint64(7)]
-    for j in range(even, n):
-        s0 += matrix[start + j] * x[j]
-    return ((s0 + s4) + (s1 + s5)) + ((s2 + s6) + (s3 + s7))
 
 
 # ---------------------------------------------------------------------------------------------- the size of the terms

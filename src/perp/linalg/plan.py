@@ -128,3 +128,17 @@ def _count_costs(symbolic: Symbolic, updates: Updates) -> Vector:
     m, n = (height[updates.giver] - updates.first_row).astype(np.float64), updates.end_row - updates.first_row
     given = np.concatenate([[0.0], np.cumsum((2.0 * m - n) * n * width[updates.giver])])
     return np.asarray(own + given[updates.start[1:]] - given[updates.start[:-1]])
+
+
+def with_diagonal(A: Any) -> sparse.csr_array:
+    """A with every diagonal entry stored, be it zero."""
+    matrix = sparse.csr_array(A, dtype=np.float64)
+    n = matrix.shape[0]
+    row = np.repeat(np.arange(n), np.diff(matrix.indptr))
+    if np.count_nonzero(row == matrix.indices) == n:
+        return matrix
+    entries = matrix.tocoo()
+    data = np.concatenate([entries.data, np.zeros(n)])
+    own = np.arange(n)
+    places = (np.concatenate([entries.row, own]), np.concatenate([entries.col, own]))
+    return sparse.csr_array(sparse.coo_array((data, places), shape=matrix.shape))

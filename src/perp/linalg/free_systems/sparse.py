@@ -1,0 +1,88 @@
+"""Free rows of a sparse A: one pattern for all sets, and only what changed is factored again."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from perp.linalg.cholesky import SparseCholesky
+from perp.linalg.free_systems.base import FreeSystem, Mask
+from perp.linalg.plan import Plan
+from perp.problems.inputs import Vector
+
+
+class SparseSymmetric(FreeSystem):
+    name = "sparse"
+    can_keep_apart = True
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__()
+        self._cholesky = SparseCholesky(plan, factored=False)
+        self._matrix = plan.matrix
+        n = plan.symbolic.n
+        self._row = np.repeat(np.arange(n), np.diff(self._matrix.indptr))
+        self._diagonal = np.flatnonzero(self._row == self._matrix.indices)
+        self._free = np.zeros(n, dtype=np.bool_)
+
+    def factor(self, free: Mask, shift: Vector) -> None:
+        data = np.where(free[self._row] & free[self._matrix.indices], self._matrix.data, 0.0)
+        data[self._diagonal] = np.where(free, data[self._diagonal] + shift, 1.0)
+        self._cholesky.factor(data)
+        self._free = free.copy()
+        self.dependent, self.negative = self._cholesky.dependent, self._cholesky.negative
+        self.added = shift.copy()
+        self.factorisations += 1
+
+    def solve(self, r: Vector) -> Vector:
+        return self._cholesky.solve(np.where(self._free, r, 0.0))
+
+    def keep_apart(self, rows: NDArray[np.intp]) -> Mask:
+        from perp.kernels import index_sets
+
+        n = self._free.size
+        mark, keep = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+        pointers, indices = (part.astype(np.int64) for part in (self._matrix.indptr, self._matrix.indices))
+        index_sets.keep_apart_by_neighbours(rows, pointers, indices, mark, keep)
+        return keep
+
+    def counters(self) -> dict[str, float]:
+        return self._cholesky.report() | super().counters()
+
+
+class SparseGeneral(FreeSystem):
+    """SuperLU on A_FF, from scratch each time."""
+
+    name = "sparse"
+
+    def __init__(self, A: sparse.csr_array) -> None:
+        super().__init__()
+        self._A = sparse.csc_array(A)
+        self._free = np.empty(0, dtype=np.intp)
+        self._nonzeros = 0
+
+    def factor(self, free: Mask, shift: Vector) -> None:
+        from scipy.sparse.linalg import splu
+
+        self._free = np.flatnonzero(free)
+        self.added = shift.copy()
+        self.factorisations += 1
+        self.dependent = 0
+        if self._free.size == 0:
+            return
+        matrix = self._A[self._free][:, self._free] + sparse.diags_array(shift[self._free])
+        try:
+            self._lu = splu(sparse.csc_array(matrix))
+        except RuntimeError:  # 'Factor is exactly singular': SuperLU does not say where
+            self.dependent = 1
+            return
+        self._nonzeros = int(self._lu.nnz)
+
+    def solve(self, r: Vector) -> Vector:
+        dx = np.zeros(r.size)
+        if self._free.size and not self.dependent:
+            dx[self._free] = self._lu.solve(r[self._free])
+        return dx
+
+    def counters(self) -> dict[str, float]:
+        return super().counters() | {"factor_nonzeros": self._nonzeros}
