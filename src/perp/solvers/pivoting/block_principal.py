@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perp.errors import suggest
 from perp.linalg.cholesky import NotFinite
-from perp.linalg.free_systems import LEAST_COMPLIANCE, SPACES, FreeSystem, choose_system
+from perp.linalg.free_systems import LEAST_COMPLIANCE, SPACES, choose_system
 from perp.linalg.orderings import METHODS as ORDERINGS
-from perp.problems.certificates import PROVABLE, verify_certificate
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
+from perp.solvers.pivoting.free_rows import EPSILON, ROUGH, factor_free_rows, small_shift, solve_free_rows
 from perp.solvers.pivoting.friction_bounds import FrictionBounds
+from perp.solvers.pivoting.hopeless import find_contradiction, find_escape, list_objections
 from perp.solvers.pivoting.parametric import Path, Sets
+from perp.solvers.pivoting.pivot_state import PivotState
 from perp.solvers.pivoting.scaling import symmetric_scales
 from perp.solvers.status import Status
 
 MOST_DENSE_ROWS = 20_000
 COUNTED = ("violations", "single_pivots", "fallbacks", "bound_updates", "singular", "proximal_updates")
 FALLBACKS = ("parametric", "progress", "count")
-
-EPSILON = 16.0 * 2.0**-52
-"""Rounding errors of a slack, as a share of the largest scaled impulse and bias."""
-
-ROUGH = 1e-11
-"""The accuracy of a solve whose index sets will not stay, in the same units."""
-
-REFINEMENTS = 30
-"""Steps of iterative refinement at most; each must at least halve what is left, so that two or three are common."""
 
 PROXIMAL = 1e-7
 """The softening of a path, as a share of A_ii, where rows depend on one another; updates of its centre take it back."""
@@ -53,58 +45,6 @@ APART_PATIENCE = 60
 
 OBJECTION = 1e-6
 """What a row at the end of a path may object by, as a share of the largest number, and rounding still be the reason."""
-
-CONTRADICTION = 1e-9
-"""Free rows whose slack stays above this share of the bias contradict each other."""
-
-
-@dataclass
-class PivotState(State):
-    """Where block pivoting stands: its index sets, x as the free rows want it (not clipped), and the safeguards."""
-
-    point: Vector
-    y: Vector
-    """A x + b."""
-    soft_y: Vector
-    """The same with the softening, by which rows are judged."""
-    sets: Sets
-    lower: Vector
-    upper: Vector
-    scale: Vector
-    anchor: Sets
-    """The first index sets for the present bounds."""
-    anchor_point: Vector
-    best: Sets
-    """Those with the fewest violations."""
-    best_point: Vector
-    system: FreeSystem
-    softening: Vector
-    """The slack is A x + b + softening (x - centre): THESIS Algorithm 9, or a proximal term for dependent rows."""
-    centre: Vector
-    limits: NDArray[np.int64]
-    """How often each row may pivot before it is softened (again)."""
-    pivots: NDArray[np.int64]
-    factored: Sets | None = None
-    first: int = 0
-    """Violations of the first index sets, for the present bounds; 0 while they are not counted."""
-    least: int = 0
-    """The fewest violations so far."""
-    budget: int = 0
-    """Block pivots that may still pass without a new least number of violations."""
-    singles: int = 0
-    """Single pivots still to do; -1: until there are fewer violations than ever before."""
-    apart: bool = False
-    """Blocks are made of rows that are not coupled."""
-    path: Path | None = None
-    friction: FrictionBounds | None = None
-    seen: set[int] = field(default_factory=set)
-    seen_single: set[int] = field(default_factory=set)
-    hardened: bool = False
-    """The softening of Algorithm 9 was taken back, and is not to come again."""
-    has_dependent_rows: bool = False
-    """A set of free rows was singular."""
-    proximal: bool = False
-    """The softening is a proximal term: taken back by moving its centre to where x is."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +165,7 @@ class BlockPrincipal(Method):
 
         wanted = np.empty_like(state.sets)
         for accuracy in (ROUGH, EPSILON):  # all digits are only worth having where they are the last ones
-            size = self._solve_free(problem, state, accuracy)
+            size = solve_free_rows(problem, state, accuracy)
             measured = (state.sets, state.point, state.soft_y, state.lower, state.upper, state.scale)
             violations = int(index_sets.classify(*measured, 4.0 * EPSILON * size, wanted))
             if violations > 0:
@@ -237,69 +177,14 @@ class BlockPrincipal(Method):
         else:
             self._change_sets(problem, state, wanted, violations)
 
-    def _solve_free(self, problem: Problem, state: PivotState, accuracy: float) -> float:
-        """x_F from A_FF, as a correction of what is there; returns the size of the scaled numbers involved.
-
-        Refined until y_F is below `accuracy` times that size.
-        """
-        from perp.kernels import index_sets
-
-        point = state.point
-        if accuracy == ROUGH:
-            free = state.sets == 0
-            np.copyto(point, np.where(state.sets < 0, state.lower, state.upper), where=~free)
-            self._factor(problem, state, state.sets)
-            if state.system.name == "dense" and not state.system.dependent and not point[~free].any():
-                point[free] = 0.0  # with x_T = 0 the slack at x_F = 0 is b, which saves a product
-                np.copyto(state.y, problem.b)
-            else:
-                state.system.slack(problem, point, state.y)
-        before, rest = np.inf, np.empty(problem.n)
-        data = (state.softening, state.centre, problem.b, state.scale, state.soft_y, rest)
-        for _ in range(REFINEMENTS):
-            size, left, probe = index_sets.measure_free(state.sets, point, state.y, *data)
-            if probe != 0.0:
-                raise NotFinite("the solution for the free rows is not finite")
-            if left <= accuracy * size or left > 0.5 * before:
-                break
-            before = left
-            point -= state.system.solve(rest)
-            state.system.slack(problem, point, state.y)
-        return float(size)
-
-    def _factor(self, problem: Problem, state: PivotState, sets: Sets) -> None:
-        """Factor A_FF for these sets, unless that is what the system holds already."""
-        if state.factored is not None and np.array_equal(state.factored, sets):
-            return
-        free = sets == 0
-        self._factor_with(problem, state, free, state.softening)
-        if state.system.dependent:  # refinement will take the shift back, as far as the rows do not contradict
-            self._factor_with(problem, state, free, state.softening + self._small_shift(problem))
-            state.counters["singular"] += 1
-            state.has_dependent_rows = True
-        state.factored = sets.copy()
-
-    @staticmethod
-    def _factor_with(problem: Problem, state: PivotState, free: NDArray[np.bool_], shift: Vector) -> None:
-        state.system.factor(free, shift)
-        if state.system.negative:  # symmetric, but not even semi-definite: a factor with row exchanges is needed
-            done = state.system.factorisations
-            state.system = choose_system(problem, "dense" if state.system.name == "dense" else "sparse", general=True)
-            state.system.factorisations = done
-            state.system.factor(free, shift)
-
-    @staticmethod
-    def _small_shift(problem: Problem) -> Vector:
-        assert problem.diagonal is not None
-        diagonal = np.abs(problem.diagonal)
-        return np.asarray(LEAST_COMPLIANCE * np.maximum(diagonal, 1e-3 * (diagonal.max(initial=0.0) or 1.0)))
-
     def _settle(self, problem: Problem, state: PivotState, size: float) -> None:
         """The index sets are right for these bounds and this softening: on to the asked problem, or the end."""
         if state.proximal:
             left = state.softening * (state.point - state.centre) * state.scale
             if np.abs(left).max(initial=0.0) > EPSILON * size:
-                if self._runs_off(problem, state):
+                state.certificate = find_escape(problem, state)
+                if state.certificate is not None:
+                    state.ended = Status.RAY, "x runs off along a direction in which no slack changes"
                     return
                 state.centre = state.point.copy()
                 state.counters["proximal_updates"] += 1
@@ -313,40 +198,11 @@ class BlockPrincipal(Method):
         if state.friction is not None and self._update_bounds(problem, state, state.friction, size):
             self._begin_stage(state)
             return
-        bias = float(np.abs(problem.b * state.scale).max(initial=0.0))
-        left = np.where(state.sets == 0, state.y, 0.0)
         state.ended = Status.REDUCED_ACCURACY, "the index sets are right"
-        if np.abs(left * state.scale).max(initial=0.0) > CONTRADICTION * bias:
-            # A_FF may be singular, so that the part of y_F in its null space stays. (A_FF + S)^-1 S keeps null vectors
-            # of A_FF and makes all else as small as the shift S is.
-            vector = state.system.solve(left)
-            for _ in range(3):
-                vector = state.system.solve(state.system.added * (vector / (np.abs(vector).max() or 1.0)))
-            largest = np.abs(vector / state.scale).max(initial=0.0)
-            if largest > 0.0 and np.abs(problem.A.apply(vector) * state.scale).max() <= CONTRADICTION * largest:
-                state.certificate = -vector
-                state.ended = Status.BREAKDOWN, "free rows depend on one another and contradict each other"
-
-    @staticmethod
-    def _runs_off(problem: Problem, state: PivotState) -> bool:
-        """Whether the proximal steps go on for ever: along d = x - centre with A d = 0, which proves that nothing fits.
-
-        (Steps of the proximal-point method on a problem without a solution converge to such a d, Pazy 1971.) The proof
-        is tried after 4, 8, 16, ... steps.
-        """
-        updates = int(state.counters["proximal_updates"])
-        if updates < 4 or updates & (updates - 1) or problem.kind not in PROVABLE:
-            return False
-        free = state.sets == 0
-        direction = np.where(free, state.point - state.centre, 0.0)
-        for _ in range(3):  # (A_FF + S)^-1 S keeps null vectors and shrinks all else
-            direction = state.system.solve(np.where(free, state.softening * direction, 0.0))
-            direction /= np.abs(direction).max(initial=0.0) or 1.0
-        if not verify_certificate(problem, direction).valid:
-            return False
-        state.certificate = direction
-        state.ended = Status.RAY, "x runs off along a direction in which no slack changes"
-        return True
+        vector = find_contradiction(problem, state)
+        if vector is not None:
+            state.certificate = -vector
+            state.ended = Status.BREAKDOWN, "free rows depend on one another and contradict each other"
 
     @staticmethod
     def _update_bounds(problem: Problem, state: PivotState, friction: FrictionBounds, size: float) -> bool:
@@ -443,7 +299,7 @@ class BlockPrincipal(Method):
     def _begin_path(self, problem: Problem, state: PivotState) -> None:
         if state.has_dependent_rows or state.system.name == "body":
             # dependent rows would stop the path; in body space every row has a compliance already, perhaps a lifted one
-            least = self._small_shift(problem)
+            least = small_shift(problem)
             is_rigid = getattr(problem.A, "compliance", 0.0) < least
             state.softening = np.where(is_rigid, PROXIMAL / LEAST_COMPLIANCE * least, 0.0)
             state.proximal = bool(state.softening.any())
@@ -459,7 +315,7 @@ class BlockPrincipal(Method):
         """One event of the path."""
         from perp.kernels import index_sets
 
-        self._factor(problem, state, path.sets)
+        factor_free_rows(problem, state, path.sets)
         at_end = path.advance(problem, state.system)
         state.counters["single_pivots"] += 1
         if not np.isfinite(path.x).all():
@@ -470,7 +326,7 @@ class BlockPrincipal(Method):
             measured = (path.sets, path.x, path.y, path.lower, path.upper, state.scale)
             if index_sets.classify(*measured, OBJECTION * size, np.empty_like(path.sets)):
                 state.ended = Status.BREAKDOWN, "the path ended where rows still object, so A is no P-matrix"
-                state.certificate = -self._objections(problem, path)
+                state.certificate = -list_objections(problem, path)
                 return
             state.sets, state.point, state.path = path.sets, path.x, None
             problem.A.slack(state.point, problem.b, state.y)
@@ -478,20 +334,12 @@ class BlockPrincipal(Method):
         elif path.is_stuck:
             state.ended = Status.CYCLING, "the path meets ties that rounding leads round in circles"
 
-    @staticmethod
-    def _objections(problem: Problem, path: Path) -> Vector:
-        """Slacks of the wrong sign where x is nearest to zero: a proof where no row helps another one."""
-        y = problem.slack(np.clip(np.zeros(problem.n), path.lower, path.upper))
-        has_lower, has_upper = np.isfinite(path.lower), np.isfinite(path.upper)
-        return np.clip(y, np.where(has_upper, 0.0, -np.inf), np.where(has_lower, 0.0, np.inf))
-
     def _soften(self, state: PivotState) -> None:
         """THESIS Algorithm 9, for the rows with two finite bounds."""
         friction = np.isfinite(state.lower) & np.isfinite(state.upper)
         often = friction & (state.sets == 0) & (state.pivots > state.limits)
         if often.any():
-            state.softening[often] += (
-                self.regularisation / state.scale[often] ** 2
-            )  # 1/scale^2 is A_ii up to a factor 2
+            typical = 1.0 / state.scale[often] ** 2  # A_ii up to a factor of 2
+            state.softening[often] += self.regularisation * typical
             state.limits[often] *= 2
             state.factored = None

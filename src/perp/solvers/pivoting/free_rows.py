@@ -1,0 +1,81 @@
+"""x_F of the present index sets, refined, also where free rows depend on one another."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.linalg.cholesky import NotFinite
+from perp.linalg.free_systems import LEAST_COMPLIANCE, choose_system
+from perp.problems.inputs import Vector
+from perp.problems.problem import Problem
+from perp.solvers.pivoting.parametric import Sets
+from perp.solvers.pivoting.pivot_state import PivotState
+
+EPSILON = 16.0 * 2.0**-52
+"""Rounding errors of a slack, as a share of the largest scaled impulse and bias."""
+
+ROUGH = 1e-11
+"""The accuracy of a solve whose index sets will not stay, in the same units."""
+
+REFINEMENTS = 30
+"""Steps of iterative refinement at most; each must at least halve what is left, so that two or three are common."""
+
+
+def solve_free_rows(problem: Problem, state: PivotState, accuracy: float) -> float:
+    """x_F from A_FF, as a correction of what is there; returns the size of the scaled numbers involved.
+
+    Refined until y_F is below `accuracy` times that size.
+    """
+    from perp.kernels import index_sets
+
+    point = state.point
+    if accuracy == ROUGH:
+        free = state.sets == 0
+        np.copyto(point, np.where(state.sets < 0, state.lower, state.upper), where=~free)
+        factor_free_rows(problem, state, state.sets)
+        if state.system.name == "dense" and not state.system.dependent and not point[~free].any():
+            point[free] = 0.0  # with x_T = 0 the slack at x_F = 0 is b, which saves a product
+            np.copyto(state.y, problem.b)
+        else:
+            state.system.slack(problem, point, state.y)
+    before, rest = np.inf, np.empty(problem.n)
+    data = (state.softening, state.centre, problem.b, state.scale, state.soft_y, rest)
+    for _ in range(REFINEMENTS):
+        size, left, probe = index_sets.measure_free(state.sets, point, state.y, *data)
+        if probe != 0.0:
+            raise NotFinite("the solution for the free rows is not finite")
+        if left <= accuracy * size or left > 0.5 * before:
+            break
+        before = left
+        point -= state.system.solve(rest)
+        state.system.slack(problem, point, state.y)
+    return float(size)
+
+
+def factor_free_rows(problem: Problem, state: PivotState, sets: Sets) -> None:
+    """Factor A_FF for these sets, unless that is what the system holds already."""
+    if state.factored is not None and np.array_equal(state.factored, sets):
+        return
+    free = sets == 0
+    _factor_with(problem, state, free, state.softening)
+    if state.system.dependent:  # refinement will take the shift back, as far as the rows do not contradict
+        _factor_with(problem, state, free, state.softening + small_shift(problem))
+        state.counters["singular"] += 1
+        state.has_dependent_rows = True
+    state.factored = sets.copy()
+
+
+def _factor_with(problem: Problem, state: PivotState, free: NDArray[np.bool_], shift: Vector) -> None:
+    state.system.factor(free, shift)
+    if state.system.negative:  # symmetric, but not even semi-definite: a factor with row exchanges is needed
+        done = state.system.factorisations
+        state.system = choose_system(problem, "dense" if state.system.name == "dense" else "sparse", general=True)
+        state.system.factorisations = done
+        state.system.factor(free, shift)
+
+
+def small_shift(problem: Problem) -> Vector:
+    assert problem.diagonal is not None
+    diagonal = np.abs(problem.diagonal)
+    return np.asarray(LEAST_COMPLIANCE * np.maximum(diagonal, 1e-3 * (diagonal.max(initial=0.0) or 1.0)))
