@@ -19,7 +19,7 @@ from perp.solvers.pivoting.scaling import symmetric_scales
 from perp.solvers.status import Status
 
 if TYPE_CHECKING:
-    from perp.kernels.lemke import Basis
+    from perp.kernels.lemke_basis import Basis
 
 COVERINGS = ("ones", "diagonal")
 
@@ -168,24 +168,25 @@ class Lemke(Method):
 
     def step(self, problem: Problem, state: State, count: int) -> None:
         from perp.kernels import lemke
+        from perp.kernels import lemke_basis as layout
 
         assert isinstance(state, LemkeState)
         left = count
         while state.ended is None:
             left -= lemke.advance(left, state.basis)
-            verdict = state.basis.whole[lemke.VERDICT]
-            if verdict == lemke.GOING_ON:
+            verdict = state.basis.whole[layout.VERDICT]
+            if verdict == layout.GOING_ON:
                 break
-            if verdict == lemke.SOLVED:
+            if verdict == layout.SOLVED:
                 state.ended = Status.REDUCED_ACCURACY, "z0 is zero, so the basis solves the problem up to rounding"
             elif state.is_warm:
                 state.restarts += 1
                 _start_cold(state)
-            elif verdict == lemke.RAY:
+            elif verdict == layout.RAY:
                 state.ended = Status.RAY, _tell_ray(state)
                 state.certificate = _find_certificate(state)
             else:
-                size = int(state.basis.whole[lemke.SIZE])
+                size = int(state.basis.whole[layout.SIZE])
                 state.ended = Status.BREAKDOWN, f"rounding has made the basis of {size} columns singular"
         state.unused = left
         if left < count or state.ended is not None:
@@ -258,27 +259,27 @@ def _power_of_two(values: NDArray[np.float64]) -> float:
 
 
 def _make_basis(frame: Frame) -> Basis:
-    from perp.kernels import lemke
+    from perp.kernels import lemke_basis as layout
 
     n = frame.kept.size
     stride = (n + 8) // 8 * 8  # room for n + 1 columns that begin at whole cache lines
-    data = np.zeros((lemke.DATA, n + 1))
-    data[lemke.CONSTANT, :n] = frame.constant
-    data[lemke.LOWER, :n] = frame.lower
-    data[lemke.UPPER] = np.inf
-    data[lemke.UPPER, :n] = frame.upper
-    data[lemke.REACH, :n] = frame.reach
-    lists = np.full((lemke.LISTS, stride), lemke.ABSENT, dtype=np.uint32)
-    lists[lemke.ORDER] = np.arange(stride)
-    return lemke.Basis(
+    data = np.zeros((layout.DATA, n + 1))
+    data[layout.CONSTANT, :n] = frame.constant
+    data[layout.LOWER, :n] = frame.lower
+    data[layout.UPPER] = np.inf
+    data[layout.UPPER, :n] = frame.upper
+    data[layout.REACH, :n] = frame.reach
+    lists = np.full((layout.LISTS, stride), layout.ABSENT, dtype=np.uint32)
+    lists[layout.ORDER] = np.arange(stride)
+    return layout.Basis(
         matrix=frame.matrix.reshape(-1),
         inverse=np.empty(stride * stride),
         factors=np.empty(stride * stride),
         data=data,
         lists=lists,
-        vectors=np.zeros((lemke.VECTORS, 2 * n + 1)),
+        vectors=np.zeros((layout.VECTORS, 2 * n + 1)),
         at_upper=np.zeros(n, dtype=np.bool_),
-        whole=np.zeros(lemke.WHOLE, dtype=np.int64),
+        whole=np.zeros(layout.WHOLE, dtype=np.int64),
     )
 
 
@@ -327,15 +328,16 @@ def _start_warm(state: LemkeState, x: Vector) -> bool:
 def _begin(state: LemkeState, is_basic: NDArray[np.bool_], at_upper: NDArray[np.bool_]) -> bool:
     """Make these rows basic and these x lie at their upper bounds; False where that basis is singular."""
     from perp.kernels import lemke
+    from perp.kernels import lemke_basis as layout
 
     frame, basis = state.frame, state.basis
     chosen = np.flatnonzero(is_basic)
-    for listed, place in ((lemke.COLUMNS, lemke.PLACE_X), (lemke.ROWS, lemke.PLACE_Y)):
+    for listed, place in ((layout.COLUMNS, layout.PLACE_X), (layout.ROWS, layout.PLACE_Y)):
         basis.lists[listed, : chosen.size] = chosen
-        basis.lists[place] = lemke.ABSENT
+        basis.lists[place] = layout.ABSENT
         basis.lists[place, chosen] = np.arange(chosen.size)
     basis.at_upper[:] = at_upper
-    basis.whole[lemke.SIZE] = chosen.size
+    basis.whole[layout.SIZE] = chosen.size
     # z0 lifts what may be infeasible: a y of the wrong sign, an x below its only bound
     lift = np.where(frame.is_boxed | frame.is_free, 0.0, 1.0)
     cover = np.where(at_upper, -frame.cover, frame.cover)
@@ -344,10 +346,10 @@ def _begin(state: LemkeState, is_basic: NDArray[np.bool_], at_upper: NDArray[np.
 
 def _condition(basis: Basis) -> float:
     """The condition number of G in the 1-norm."""
-    from perp.kernels import lemke
+    from perp.kernels import lemke_basis as layout
 
-    n, stride, size = basis.at_upper.size, basis.lists.shape[1], basis.whole[lemke.SIZE]
-    columns, rows = basis.lists[lemke.COLUMNS, :size], basis.lists[lemke.ROWS, :size]
+    n, stride, size = basis.at_upper.size, basis.lists.shape[1], basis.whole[layout.SIZE]
+    columns, rows = basis.lists[layout.COLUMNS, :size], basis.lists[layout.ROWS, :size]
     G = basis.matrix.reshape(n + 1, n)[np.ix_(columns, rows)]
     inverse = basis.inverse.reshape(stride, stride)[:size, :size]
     norms = [np.abs(part).sum(axis=1).max(initial=0.0) for part in (G, inverse)]
@@ -356,12 +358,12 @@ def _condition(basis: Basis) -> float:
 
 def _unknowns(basis: Basis) -> Vector:
     """z and z0: what is basic has its value, the rest is at one of its bounds."""
-    from perp.kernels import lemke
+    from perp.kernels import lemke_basis as layout
 
-    size = basis.whole[lemke.SIZE]
-    z: Vector = basis.data[lemke.LOWER].copy()
-    z[:-1][basis.at_upper] = basis.data[lemke.UPPER, :-1][basis.at_upper]
-    z[basis.lists[lemke.COLUMNS, :size]] = basis.vectors[lemke.VALUE, :size]
+    size = basis.whole[layout.SIZE]
+    z: Vector = basis.data[layout.LOWER].copy()
+    z[:-1][basis.at_upper] = basis.data[layout.UPPER, :-1][basis.at_upper]
+    z[basis.lists[layout.COLUMNS, :size]] = basis.vectors[layout.VALUE, :size]
     return z
 
 
@@ -372,19 +374,19 @@ def _expose(state: LemkeState) -> None:
 
 
 def _count(state: LemkeState) -> None:
-    from perp.kernels import lemke
+    from perp.kernels import lemke_basis as layout
 
     whole = state.basis.whole
-    names = {"pivots": lemke.PIVOTS, "refactorisations": lemke.INVERSIONS, "ties": lemke.TIES}
+    names = {"pivots": layout.PIVOTS, "refactorisations": layout.INVERSIONS, "ties": layout.TIES}
     state.counters = {name: float(whole[place]) for name, place in names.items()} | {"restarts": float(state.restarts)}
 
 
 def _tell_ray(state: LemkeState) -> str:
-    from perp.kernels import lemke
+    from perp.kernels import lemke_basis as layout
 
     return (
-        f"after {state.basis.whole[lemke.PIVOTS]} pivots nothing blocks the entering variable; for a copositive-plus A "
-        f"(any positive semidefinite one) that means infeasible, for a general A it proves nothing"
+        f"after {state.basis.whole[layout.PIVOTS]} pivots nothing blocks the entering variable; for a copositive-plus "
+        f"A (any positive semidefinite one) that means infeasible, for a general A it proves nothing"
     )
 
 
@@ -394,15 +396,15 @@ def _find_certificate(state: LemkeState) -> Vector | None:
     With u the ray's x, complementarity gives u^T A u = 0, hence A^T u = -A u <= 0, and b^T u = -z0 d^T u < 0 (Cottle,
     Pang & Stone 1992, theorem 4.4.11). An x with two bounds cannot move without end, so u_i = 0 there.
     """
-    from perp.kernels import lemke
+    from perp.kernels import lemke_basis as layout
 
     frame, basis = state.frame, state.basis
-    size, entering = basis.whole[lemke.SIZE], int(basis.whole[lemke.ENTERING])
+    size, entering = basis.whole[layout.SIZE], int(basis.whole[layout.ENTERING])
     n = frame.kept.size
     ray = np.zeros(n + 1)
-    ray[basis.lists[lemke.COLUMNS, :size]] = basis.vectors[lemke.STEP_X, :size]
+    ray[basis.lists[layout.COLUMNS, :size]] = basis.vectors[layout.STEP_X, :size]
     if entering < n:
-        ray[entering] = basis.whole[lemke.SIGN]
+        ray[entering] = basis.whole[layout.SIGN]
     ray = np.where(frame.is_free, ray[:n], np.maximum(ray[:n], 0.0))
     ray[frame.is_boxed] = 0.0
     u = np.zeros(frame.bounds[0].size)
