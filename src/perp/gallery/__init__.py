@@ -7,6 +7,7 @@
 always give the same numbers. `planted_lcp`, `planted_box` and `planted_contacts` plant a solution in any A.
 """
 
+from perp.gallery.box_pile import boxed_pile
 from perp.gallery.box_stack import box_stack, boxed_stack
 from perp.gallery.catalogue import Kind, Option, kinds, make
 from perp.gallery.classic import (
@@ -54,6 +55,7 @@ __all__ = [
     "contact_like",
     "box_stack",
     "boxed_stack",
+    "boxed_pile",
     "sign_table",
     "all_signs",
     "murty",
