@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import suggest
+from perp.linalg.free_systems.augmented import Augmented
 from perp.linalg.free_systems.base import FreeSystem
-from perp.linalg.free_systems.body import BodyPlan, BodySpace, body_pattern, movable_parts
+from perp.linalg.free_systems.body import BodySpace
+from perp.linalg.free_systems.body_plans import body_pattern, make_body_plan, movable_parts
 from perp.linalg.free_systems.dense import DenseGeneral, DenseSymmetric
 from perp.linalg.free_systems.sparse import SparseGeneral, SparseSymmetric
 from perp.linalg.orderings import order
@@ -23,7 +25,7 @@ from perp.problems.problem import Problem
 
 Kept = TypeVar("Kept")
 
-SPACES = ("auto", "dense", "sparse", "body")
+SPACES = ("auto", "dense", "sparse", "body", "augmented")
 
 DENSE_ROWS = 150
 """Up to so many rows the dense factor wins whatever the pattern (measured: 150 rows with 20 % nonzeros)."""
@@ -43,13 +45,15 @@ def choose_system(problem: Problem, space: str = "auto", ordering: str = "amd", 
     symmetric = bool(problem.is_symmetric) and not general
     if space == "body" and not isinstance(A, FactoredOperator):
         raise ValueError(f"space='body' needs a factored A, and this one is {A.form}")
+    if space == "augmented":
+        return Augmented(A)
     matrix = None
     if space == "auto":
         space, matrix = _cheapest(problem, ordering)
     if space == "body":
         assert isinstance(A, FactoredOperator)
         assert problem.diagonal is not None
-        return BodySpace(A, problem.diagonal, _kept(A, f"body {ordering}", lambda: BodyPlan.make(A, ordering)))
+        return BodySpace(A, problem.diagonal, _kept(A, f"body {ordering}", lambda: make_body_plan(A, ordering)))
     if space == "dense":
         dense = _as_dense(problem.A) if matrix is None else matrix.toarray()
         return DenseSymmetric(dense) if symmetric else DenseGeneral(dense)

@@ -1,0 +1,210 @@
+"""What the numbers of K = M + J_F^T C_F^-1 J_F need besides C and F: made once for an operator.
+
+Two ways to the same K, as there are two layouts of J: rows that touch two rigid bodies make blocks of 12 x 12, one a
+pair of bodies (`PairPlan`); any other J is taken entry by entry (`RowPlan`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from perp.linalg.plan import Plan, with_diagonal
+from perp.problems.inputs import Vector, freeze
+from perp.problems.operators import BodyMasses, FactoredOperator
+from perp.problems.operators.factored import BodyPairs
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BodyPlan(ABC):
+    plan: Plan
+    mass_numbers: Vector
+    """M in the lower triangle of K."""
+
+    @abstractmethod
+    def assemble(self, weight: Vector) -> Vector:
+        """The numbers of K = M + J^T diag(weight) J."""
+
+    @abstractmethod
+    def push(self, weight: Vector, r: Vector) -> Vector:
+        """J^T (weight r), one number a velocity."""
+
+    @abstractmethod
+    def pull(self, weight: Vector, r: Vector, v: Vector) -> Vector:
+        """weight (r - J v), one number a row."""
+
+    @property
+    @abstractmethod
+    def touched(self) -> tuple[Integers, Integers]:
+        """What each row touches (velocities or bodies that move): pointers and numbers, as in compressed rows."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> int:
+        """How many such numbers there are."""
+
+
+def make_body_plan(A: FactoredOperator, ordering: str) -> BodyPlan:
+    if A.pairs is not None:
+        return PairPlan.make(A, A.pairs, ordering)
+    return RowPlan.make(A, ordering)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairPlan(BodyPlan):
+    pairs: BodyPairs
+    bodies: NDArray[np.uint32]
+    """As in `pairs`, with the last, immovable body in place of every one that cannot move."""
+    start: Integers
+    """The rows of pair p are order[start[p]:start[p + 1]]."""
+    order: Integers
+    place: Integers
+
+    @staticmethod
+    def make(A: FactoredOperator, pairs: BodyPairs, ordering: str) -> PairPlan:
+        from perp.kernels import body_blocks
+
+        mass = A.mass
+        assert isinstance(mass, BodyMasses)
+        ground = pairs.body_count
+        bodies = pairs.bodies.copy()
+        if not np.isfinite(mass.mass).all():
+            bodies = np.append(np.where(np.isfinite(mass.mass), np.arange(ground), ground), ground)[bodies]
+            bodies = bodies.astype(np.uint32)
+        key = bodies[::2].astype(np.int64) * (ground + 1) + bodies[1::2]
+        order = np.argsort(key, kind="stable")
+        ordered = key[order]
+        begins = np.flatnonzero(np.diff(ordered, prepend=-1))
+        start = np.append(begins, key.size)
+        distinct = np.stack(np.divmod(ordered[begins], ground + 1), axis=1)
+        plan = Plan.make(_block_pattern(distinct, ground), ordering)
+        place = np.empty(body_blocks.ENTRIES * len(distinct), dtype=np.int64)
+        body_blocks.find_places(distinct.reshape(-1), plan.symbolic.inverse, *plan.lower, place)
+        mass_numbers = plan.scatter(_finite(mass).to_sparse())
+        return PairPlan(plan, mass_numbers, pairs, freeze(bodies), start, order, place)
+
+    def assemble(self, weight: Vector) -> Vector:
+        from perp.kernels import body_blocks
+
+        numbers = np.append(self.mass_numbers, 0.0)
+        local = np.empty(144)
+        body_blocks.assemble(self.start, self.order, self.pairs.jacobian, weight, self.place, local, numbers)
+        return numbers[:-1]
+
+    def push(self, weight: Vector, r: Vector) -> Vector:
+        from perp.kernels import body_blocks
+
+        f = np.empty(6 * (self.pairs.body_count + 1))
+        body_blocks.push(self.bodies, self.pairs.jacobian, weight, r, f)
+        return f[:-6]
+
+    def pull(self, weight: Vector, r: Vector, v: Vector) -> Vector:
+        from perp.kernels import body_blocks
+
+        dx = np.empty(r.size)
+        with_ground = np.concatenate([v, np.zeros(6)])
+        body_blocks.pull(self.bodies, self.pairs.jacobian, weight, r, with_ground, dx)
+        return dx
+
+    @cached_property
+    def touched(self) -> tuple[Integers, Integers]:
+        moves = self.bodies < self.pairs.body_count
+        pointers = np.append(0, np.cumsum(moves.reshape(-1, 2).sum(axis=1)))
+        return pointers, self.bodies[moves].astype(np.int64)
+
+    @property
+    def parts(self) -> int:
+        return self.pairs.body_count
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RowPlan(BodyPlan):
+    J: sparse.csr_array
+    J_transposed: sparse.csr_array
+    pointers: Integers
+    columns: Integers
+    place: Integers
+    """Where each product J_ip J_iq goes in the lower triangle of K."""
+
+    @staticmethod
+    def make(A: FactoredOperator, ordering: str) -> RowPlan:
+        from perp.kernels import body_space
+
+        J, mass = movable_parts(A)
+        plan = Plan.make(body_pattern(J, mass), ordering)
+        pointers, indices = J.indptr.astype(np.int64), J.indices.astype(np.int64)
+        length = np.diff(pointers)
+        place = np.empty(int(np.sum(length * (length + 1) // 2)), dtype=np.int64)
+        body_space.find_pairs(pointers, indices, plan.symbolic.inverse, *plan.lower, place)
+        return RowPlan(plan, plan.scatter(mass), J, J.T.tocsr(), pointers, indices, place)
+
+    def assemble(self, weight: Vector) -> Vector:
+        from perp.kernels import body_space
+
+        numbers = self.mass_numbers.copy()
+        body_space.add_rows(self.pointers, self.J.data, weight, self.place, numbers)
+        return numbers
+
+    def push(self, weight: Vector, r: Vector) -> Vector:
+        return np.asarray(self.J_transposed @ (weight * r))
+
+    def pull(self, weight: Vector, r: Vector, v: Vector) -> Vector:
+        return np.asarray(weight * (r - self.J @ v))
+
+    @property
+    def touched(self) -> tuple[Integers, Integers]:
+        return self.pointers, self.columns
+
+    @property
+    def parts(self) -> int:
+        return int(self.J.shape[1])
+
+
+def movable_parts(A: FactoredOperator) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """J, sorted, and M; a body that cannot move has zeros in J and the identity in M, so that its velocity is zero."""
+    J, mass = A.J, A.mass
+    if isinstance(mass, BodyMasses) and not np.isfinite(mass.mass).all():
+        moves = np.isfinite(mass.mass)
+        J = sparse.csr_array(J @ sparse.diags_array(np.repeat(moves, 6).astype(np.float64)))
+        J.eliminate_zeros()
+        mass = _finite(mass)
+    if not J.has_sorted_indices:
+        J = J.sorted_indices()
+    return J, sparse.csr_array(mass.to_sparse())
+
+
+def body_pattern(J: sparse.csr_array, mass: sparse.csr_array) -> sparse.csr_array:
+    """The pattern of K = M + J^T J, with ones for numbers."""
+    ones = sparse.csr_array((np.ones(J.nnz), J.indices, J.indptr), shape=J.shape)
+    return with_diagonal(sparse.csr_array(abs(mass) + ones.T @ ones))
+
+
+def _finite(mass: BodyMasses) -> BodyMasses:
+    """The same masses with 1 for those of bodies that cannot move."""
+    moves = np.isfinite(mass.mass)
+    if moves.all():
+        return mass
+    return BodyMasses(np.where(moves, mass.mass, 1.0), np.where(moves[:, None, None], mass.inertia, np.eye(3)))
+
+
+def _block_pattern(pairs: Integers, bodies: int) -> sparse.csr_array:
+    """Full 6 x 6 blocks on the diagonal and for every pair of bodies that both move."""
+    both = pairs[(pairs < bodies).all(axis=1)]
+    own = np.arange(bodies)
+    row = np.concatenate([own, both[:, 0], both[:, 1]])
+    column = np.concatenate([own, both[:, 1], both[:, 0]])
+    graph = sparse.csr_array((np.ones(row.size), (row, column)), shape=(bodies, bodies))
+    graph.sum_duplicates()
+    length = np.repeat(6 * np.diff(graph.indptr), 6)
+    pointers = np.append(0, np.cumsum(length))
+    spread = (6 * graph.indices[:, None] + np.arange(6)).reshape(-1)  # one row of each block, body after body
+    begin = np.repeat(6 * graph.indptr[:-1].astype(np.int64), 6)
+    indices = spread[np.arange(pointers[-1]) + np.repeat(begin - pointers[:-1], length)]
+    return sparse.csr_array((np.ones(indices.size), indices, pointers), shape=(6 * bodies, 6 * bodies))
