@@ -18,6 +18,7 @@ import perp
 from benchmarks.cpp_twin import FLAGS, CppTwin
 from benchmarks.overhead import measure_checks, measure_loop, measure_memory, measure_start
 from benchmarks.pivoting import add_options, measure_pivoting
+from benchmarks.preconditioners import measure_preconditioners
 from benchmarks.sweeps import measure_compressed_rows, measure_contacts, measure_rows, measure_scattered_rows
 
 Measure = Callable[[Namespace], Iterable[Table | str]]
@@ -34,6 +35,7 @@ BENCHMARKS: dict[str, Measure] = {
     "sweeps": partial(_beside_twin, (measure_rows, measure_contacts, measure_compressed_rows, measure_scattered_rows)),
     "overhead": partial(_beside_twin, (measure_loop, measure_checks, measure_memory, measure_start)),
     "pivoting": measure_pivoting,
+    "preconditioners": measure_preconditioners,
 }
 
 

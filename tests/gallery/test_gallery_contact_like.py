@@ -70,10 +70,29 @@ def test_free_velocities_along_opposite_directions_are_opposite() -> None:
     np.testing.assert_array_equal(b[:, 1:3], -b[:, 3:5])
 
 
+@pytest.mark.parametrize("directions", [4, 6, 8])
+@pytest.mark.parametrize("bodies", [None, 7])
+def test_any_number_of_directions_gives_eq_27_with_a_solution_of_eq_26(directions: int, bodies, misfit) -> None:
+    rows = directions + 2
+    example = contact_like(20 * rows, 9, directions=directions, bodies=bodies, degenerate=0.1)
+    assert example.problem.n == 20 * rows
+    assert misfit(example) <= 1e-13
+    A = example.problem.A.to_dense().reshape(20, rows, 20, rows).transpose(0, 2, 1, 3)
+    own = A[np.arange(20), np.arange(20)]
+    assert np.all(own[:, -1] == [0.5, *[-1.0] * directions, 0.0])
+    assert np.all(own[:, :, -1] == [0.0, *[1.0] * directions, 0.0])
+    half = directions // 2
+    np.testing.assert_array_equal(A[:, :, 1 : 1 + half, :-1], -A[:, :, 1 + half : -1, :-1])
+    for c in range(20):
+        assert np.linalg.matrix_rank(A[c, c, :-1, :-1], tol=1e-12) == 3
+        assert np.linalg.matrix_rank(A[c, c, 1:-1, 1:-1], tol=1e-12) == 2
+
+
 def test_rows_are_rounded_to_whole_contacts() -> None:
     assert contact_like().problem.n == 180
     assert contact_like(1).problem.n == 6
     assert contact_like(100).problem.n == 102
+    assert contact_like(100, directions=8).problem.n == 100
 
 
 def test_only_sliding_everywhere_leaves_no_continuum() -> None:

@@ -31,6 +31,7 @@ from perp.gallery.contact_like import contact_like
 from perp.gallery.dense import boxed_pd, dense_p, dense_pd, dense_psd, infeasible_psd
 from perp.gallery.example import Example, Expected
 from perp.gallery.grid import closed_fluid, fluid_like, poisson_2d, poisson_3d
+from perp.gallery.hinge_chain import hinged_chain
 from perp.gallery.planted import planted_box, planted_contacts, planted_lcp
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "box_stack",
     "boxed_stack",
     "boxed_pile",
+    "hinged_chain",
     "sign_table",
     "all_signs",
     "murty",

@@ -66,3 +66,13 @@ def test_under_gravity_the_pile_rests():
     bodies, _ = problem.A.pairs.as_given()
     on_ground = np.flatnonzero(bodies[::3, 0] == -1)
     assert result.x[3 * on_ground].sum() == pytest.approx(weight, rel=0.05)
+
+
+def test_the_chain_is_ill_conditioned_whatever_the_scaling_of_its_rows():
+    example = gallery.make("hinged_chain", n=200, seed=1)
+    assert verify(example.problem, example.x).residual < 1e-10
+    A = example.problem.A.to_dense()
+    root = 1.0 / np.sqrt(np.diag(A))
+    for matrix in (A, root[:, None] * A * root):
+        spectrum = np.linalg.eigvalsh(matrix)
+        assert spectrum[-1] / spectrum[0] > 1e6

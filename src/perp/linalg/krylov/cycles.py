@@ -1,0 +1,93 @@
+"""What Krylov methods share: they run in cycles, and between two cycles the residual b - A x is computed anew.
+
+A cycle believes the residual that it carries along; rounding errors can make it smaller than the true one. So a cycle
+that believes to be done, or cannot go on from where it is, is followed by a look at the true residual, and by another
+cycle from there as long as each brings it down enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, isfinite, sqrt
+
+import numpy as np
+
+from perp.linalg.krylov.outcome import Ending, Product, Solution
+from perp.problems.inputs import Vector
+
+EPSILON = 2.0**-52
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """What a cycle did; without an ending the true residual decides."""
+
+    iterations: int
+    ending: Ending | None = None
+    residual: float = 0.0
+    direction: Vector | None = None
+
+
+Run = Callable[[Vector, Vector, float, int], Cycle]
+"""(x, r, ||r||, iterations left) -> what was done; x and r are changed in place."""
+
+
+def run_cycles(
+    run: Run,
+    product: Product,
+    b: Vector,
+    x0: Vector | None,
+    tolerance: float,
+    max_iterations: int,
+    enough: float,
+) -> Solution:
+    """Cycles until ||b - A x|| <= tolerance; one that leaves more than `enough` of the true residual is the last."""
+    with np.errstate(all="ignore"):  # what overflows ends with NON_FINITE
+        x, r = _begin(product, b, x0)
+        iterations, last = 0, inf
+        while True:
+            residual = norm(r)
+            ending = _judge(residual, tolerance, iterations >= max_iterations, residual > enough * last)
+            direction = None
+            if ending is None:
+                cycle = run(x, r, residual, max_iterations - iterations)
+                iterations += cycle.iterations
+                if cycle.ending is None:
+                    last, r = residual, writable(b - product(x))
+                    continue
+                residual, ending, direction = cycle.residual, cycle.ending, cycle.direction
+            if ending is Ending.NON_FINITE and not np.isfinite(x).all():
+                x, residual = _begin(product, b, x0)[0], inf
+            return Solution(x, ending, iterations, residual, direction)
+
+
+def _judge(residual: float, tolerance: float, is_late: bool, is_stuck: bool) -> Ending | None:
+    if not isfinite(residual):
+        return Ending.NON_FINITE
+    if residual <= tolerance:
+        return Ending.CONVERGED
+    if is_late:
+        return Ending.ITERATION_LIMIT
+    return Ending.BREAKDOWN if is_stuck else None
+
+
+def _begin(product: Product, b: Vector, x0: Vector | None) -> tuple[Vector, Vector]:
+    """x and b - A x at the start; without x0, or from zero, that takes no product."""
+    if x0 is None or not np.any(x0):
+        return np.zeros(b.size), np.array(b, dtype=np.float64)
+    x = np.array(x0, dtype=np.float64)
+    return x, writable(b - product(x))
+
+
+def writable(v: Vector) -> Vector:
+    """v itself where a kernel can take it (they are compiled for one kind of array), else a copy."""
+    usable = v.dtype == np.float64 and v.flags.c_contiguous and v.flags.writeable
+    return v if usable else np.array(v, dtype=np.float64, order="C")
+
+
+def norm(v: Vector) -> float:
+    """The 2-norm; the same bits for any number of threads."""
+    from perp.kernels import krylov
+
+    return sqrt(krylov.product(v, v))

@@ -1,0 +1,60 @@
+"""Preconditioners for Krylov methods on a changing set of free rows, one family a file, and the one list of them."""
+
+from __future__ import annotations
+
+from perp.errors import suggest
+from perp.linalg.preconditioners.base import Preconditioner, Recipe
+from perp.linalg.preconditioners.block_jacobi import BlockJacobiPreconditioner
+from perp.linalg.preconditioners.diagonal import JacobiPreconditioner, NoPreconditioner
+from perp.linalg.preconditioners.incomplete_cholesky import IC0, CompensatedIC0, ImaginaryIC0, PartialShiftIC0
+from perp.linalg.preconditioners.incomplete_threshold import ICT
+from perp.linalg.preconditioners.multigrid import MultigridPreconditioner
+from perp.linalg.preconditioners.scaled import ScaledPreconditioner
+from perp.linalg.preconditioners.symmetric_gauss_seidel import SymmetricGaussSeidelPreconditioner
+
+RECIPES: tuple[type[Recipe], ...] = (
+    NoPreconditioner,
+    JacobiPreconditioner,
+    BlockJacobiPreconditioner,
+    SymmetricGaussSeidelPreconditioner,
+    IC0,
+    CompensatedIC0,
+    ICT,
+    PartialShiftIC0,
+    ImaginaryIC0,
+    ScaledPreconditioner,
+    MultigridPreconditioner,
+)
+
+BY_NAME: dict[str, type[Recipe]] = {recipe.name: recipe for recipe in RECIPES}
+
+
+def make_recipe(given: str | Recipe) -> Recipe:
+    """The recipe of that name with its default options, or the given one."""
+    if isinstance(given, Recipe):
+        return given
+    if not isinstance(given, str):
+        raise TypeError(f"preconditioner is {given!r}; a name of {', '.join(BY_NAME)} or a recipe is needed")
+    if given not in BY_NAME:
+        raise ValueError(f"preconditioner is {given!r}{suggest(given, BY_NAME)}")
+    return BY_NAME[given]()
+
+
+__all__ = [
+    "Preconditioner",
+    "Recipe",
+    "RECIPES",
+    "BY_NAME",
+    "make_recipe",
+    "NoPreconditioner",
+    "JacobiPreconditioner",
+    "BlockJacobiPreconditioner",
+    "SymmetricGaussSeidelPreconditioner",
+    "IC0",
+    "CompensatedIC0",
+    "ICT",
+    "PartialShiftIC0",
+    "ImaginaryIC0",
+    "ScaledPreconditioner",
+    "MultigridPreconditioner",
+]
