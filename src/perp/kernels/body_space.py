@@ -40,3 +40,12 @@ def add_rows(pointers, values, weight, place, K):
             for q in range(begin, p + 1):
                 K[place[at]] += factor * values[q]
                 at += 1
+
+
+@kernel
+def weigh(free, compliance, shift, least, weight, added):
+    """weight = 1 / (C + shift), C + shift lifted to `least`; zero on rows that are not free. And what was added to C."""
+    for i in range(weight.size):
+        whole = max(compliance[i] + shift[i], least[i])
+        added[i] = whole - compliance[i]
+        weight[i] = 1.0 / whole if free[i] else 0.0

@@ -6,8 +6,18 @@ as a dense trapezoid. Blocks are column-major: entry (i, j) of supernode s is at
 
 from __future__ import annotations
 
+import numpy as np
+
 from perp.kernels.blas import add_product_transposed
-from perp.kernels.cholesky import DEPENDENT, dot_column, factor_trapezoid, solve_lower, solve_upper
+from perp.kernels.cholesky import (
+    BLOCK,
+    DEPENDENT,
+    combine_columns,
+    factor_trapezoid,
+    solve_lower,
+    solve_upper,
+    subtract_dots,
+)
 from perp.kernels.compile import kernel
 
 
@@ -44,6 +54,26 @@ def list_updates(super_start, column_to_super, rows_start, rows, next_place, giv
             giver[place], first_row[place], end_row[place] = d, low - begin, high - begin
             next_place[s] += 1
             low = high
+
+
+@kernel
+def count_lower(pointers, indices, permutation, inverse, count):
+    """count[j + 1] = entries of column j in the lower triangle of P A P^T."""
+    for i in range(permutation.size):
+        for e in range(pointers[permutation[i]], pointers[permutation[i] + 1]):
+            if inverse[indices[e]] <= i:
+                count[inverse[indices[e]] + 1] += 1
+
+
+@kernel
+def list_lower(pointers, indices, permutation, inverse, next_place, row, source):
+    """The lower triangle of P A P^T by columns: row numbers, which rise as i does, and where the entry is in A."""
+    for i in range(permutation.size):
+        for e in range(pointers[permutation[i]], pointers[permutation[i] + 1]):
+            j = inverse[indices[e]]
+            if j <= i:
+                row[next_place[j]], source[next_place[j]] = i, e
+                next_place[j] += 1
 
 
 @kernel
@@ -115,23 +145,23 @@ def factor(
         height, base = rows_start[s + 1] - rows_start[s], values_start[s]
         for i in range(height):
             position[rows[rows_start[s] + i]] = i
-        for e in range(base, base + height * width):
+        for e in range(np.uint64(base), np.uint64(base + height * width)):
             L[e] = 0.0
-        for e in range(column_start[start], column_start[start + width]):
-            L[target[e]] = numbers[e]
+        for e in range(np.uint64(column_start[start]), np.uint64(column_start[start + width])):
+            L[np.uint64(target[e])] = numbers[e]
         for update in range(update_start[s], update_start[s + 1]):
             d, low = giver[update], first_row[update]
             d_height, d_width = rows_start[d + 1] - rows_start[d], super_start[d + 1] - super_start[d]
             m, n = d_height - low, end_row[update] - low
             at = values_start[d] + low
             add_product_transposed(address, m, n, d_width, 1.0, L, at, d_height, L, at, d_height, 0.0, product, 0, m)
-            d_rows = rows_start[d] + low
-            for i in range(m):
-                spread[i] = base + position[rows[d_rows + i]]
-            for j in range(n):
-                column = (rows[d_rows + j] - start) * height
-                for i in range(j, m):
-                    L[column + spread[i]] -= product[j * m + i]
+            d_rows, tall = np.uint64(rows_start[d] + low), np.uint64(m)
+            for i in range(tall):
+                spread[i] = base + position[np.uint64(rows[d_rows + i])]
+            for j in range(np.uint64(n)):
+                column = np.uint64((rows[d_rows + j] - start) * height)
+                for i in range(j, tall):
+                    L[column + np.uint64(spread[i])] -= product[j * tall + i]
         factor_trapezoid(address, L, base, height, width, floor, start, inverse, work, found)
         if found[DEPENDENT] < 0:
             return
@@ -139,27 +169,25 @@ def factor(
 
 @kernel
 def solve(super_start, rows_start, rows, values_start, L, x, work):
-    """x = (L L^T)^-1 x, in the order of L."""
+    """x = (L L^T)^-1 x, in the order of L; a few columns of a supernode at a time."""
     last = super_start.size - 1
     for s in range(last):
         start, width = super_start[s], super_start[s + 1] - super_start[s]
-        height, base = rows_start[s + 1] - rows_start[s], values_start[s]
-        below = height - width
-        solve_lower(L, base, width, height, x, start)
-        for i in range(below):
-            work[i] = 0.0
-        for j in range(width):
-            value, column = x[start + j], base + j * height + width
-            for i in range(below):
-                work[i] += L[column + i] * value
-        for i in range(below):
-            x[rows[rows_start[s] + width + i]] -= work[i]
+        height, base, listed = rows_start[s + 1] - rows_start[s], values_start[s], rows_start[s]
+        for j in range(0, width, BLOCK):
+            size = min(BLOCK, width - j)
+            here, done = base + j * height + j, j + size
+            solve_lower(L, here, size, height, x, start + j)
+            combine_columns(L, here + size, height, height - done, size, x, start + j, work)
+            for i in range(np.uint64(height - done)):
+                x[np.uint64(rows[np.uint64(listed + done) + i])] -= work[i]
     for s in range(last - 1, -1, -1):
         start, width = super_start[s], super_start[s + 1] - super_start[s]
-        height, base = rows_start[s + 1] - rows_start[s], values_start[s]
-        below = height - width
-        for i in range(below):
-            work[i] = x[rows[rows_start[s] + width + i]]
-        for j in range(width):
-            x[start + j] -= dot_column(L, base + j * height + width, work, 0, below)
-        solve_upper(L, base, width, height, x, start)
+        height, base, listed = rows_start[s + 1] - rows_start[s], values_start[s], rows_start[s]
+        for j in range(BLOCK * ((width - 1) // BLOCK), -1, -BLOCK):
+            size = min(BLOCK, width - j)
+            here, done = base + j * height + j, j + size
+            for i in range(np.uint64(height - done)):
+                work[i] = x[np.uint64(rows[np.uint64(listed + done) + i])]
+            subtract_dots(L, here + size, height, height - done, size, work, x, start + j)
+            solve_upper(L, here, size, height, x, start + j)

@@ -158,7 +158,8 @@ class SparseCholesky:
         if plan is not A:
             _require_symmetric(plan.matrix)
         self.symbolic = plan.symbolic
-        self._dependence = 0.0 if definite else dependence(plan.tallest)
+        self._definite, self._dependence = definite, dependence(plan.tallest)
+        self._floor = np.zeros(plan.symbolic.n)
         self._address = product_address()
         self._factor = np.zeros(int(plan.symbolic.values_start[-1]))
         self._numbers = np.full(plan.source.size, np.nan)
@@ -198,7 +199,7 @@ class SparseCholesky:
         tree = (symbolic.super_start, symbolic.super_parent, plan.lower.start)
         done = supernodal.mark_changes(*tree, self._numbers, numbers, anew, self._marked)
         self._numbers = numbers
-        floor = self._dependence * np.abs(numbers[plan.lower.start[:-1]])
+        floor = self._floor if self._definite else self._dependence * np.abs(numbers[plan.lower.start[:-1]])
         found = np.zeros(2, dtype=np.int64)
         supernodal.factor(
             self._address,
@@ -210,10 +211,11 @@ class SparseCholesky:
         if found[0] < 0:
             self._numbers = np.full_like(numbers, np.nan)  # nothing of this factor may be kept
         _, self.negative = _read(found)
-        self.dependent = int(np.count_nonzero(np.isinf(self._factor[plan.diagonal])))
+        if found[0] or not self._definite:
+            self.dependent = int(np.count_nonzero(np.isinf(self._factor[plan.diagonal])))
         self.factorisations += 1
         self.partial_factorisations += done < symbolic.supernodes
-        self.flops += float(plan.costs[self._marked].sum())
+        self.flops += plan.cost if done == symbolic.supernodes else float(plan.costs[self._marked].sum())
 
     def solve(self, right: Vector) -> Vector:
         """A^-1 right."""
@@ -238,7 +240,7 @@ class SparseCholesky:
         return {
             "factor_nonzeros": self.symbolic.nonzeros,
             "fill": self.symbolic.fill,
-            "factor_flops": float(self.plan.costs.sum()),
+            "factor_flops": self.plan.cost,
             "factorisations": self.factorisations,
             "partial_factorisations": self.partial_factorisations,
             "flops": self.flops,

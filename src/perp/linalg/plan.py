@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import sparse
 
 from perp.errors import InvalidProblem
 from perp.linalg.orderings import order
-from perp.linalg.symbolic import Integers, Symbolic, adjacency, analyse
+from perp.linalg.symbolic import Graph, Integers, Symbolic, adjacency, analyse
 from perp.problems.inputs import Vector
 
 
@@ -41,7 +42,7 @@ class Plan:
     """A copy of A with sorted entries: their order is that of the `data` that factors take."""
     symbolic: Symbolic
     lower: Lower
-    source: NDArray[np.intp]
+    source: Integers
     """Where each entry of `lower` is among the data of the matrix."""
     target: Integers
     """And where it is among the values of L."""
@@ -56,14 +57,19 @@ class Plan:
     @staticmethod
     def make(A: Any, ordering: str = "amd") -> Plan:
         """Order and analyse the pattern of A, which must have all of its diagonal stored."""
-        from perp.kernels import supernodal
-
         matrix = sparse.csr_array(A, dtype=np.float64, copy=True)
         if matrix.shape[0] != matrix.shape[1]:
             raise InvalidProblem(f"the matrix has shape {matrix.shape}; a square one is needed")
         matrix.sum_duplicates()
         graph = adjacency(matrix)
-        symbolic = analyse(graph, order(graph, ordering))
+        return Plan.follow(matrix, graph, order(graph, ordering))
+
+    @staticmethod
+    def follow(matrix: sparse.csr_array, graph: Graph, permutation: Any) -> Plan:
+        """Analyse in a given order; the matrix is kept, must be symmetric and sorted, and its graph is given."""
+        from perp.kernels import supernodal
+
+        symbolic = analyse(graph, permutation)
         tree = (symbolic.super_start, symbolic.column_to_super, symbolic.rows_start, symbolic.rows)
         lower, source = _list_lower(matrix, symbolic)
         target = np.empty(source.size, dtype=np.int64)
@@ -80,6 +86,11 @@ class Plan:
     def structure(self) -> tuple[Integers, Integers, Integers, Integers]:
         s = self.symbolic
         return s.super_start, s.rows_start, s.rows, s.values_start
+
+    @cached_property
+    def cost(self) -> float:
+        """The work for all of L."""
+        return float(self.costs.sum())
 
     @property
     def tallest(self) -> int:
@@ -108,17 +119,24 @@ def _places(matrix: sparse.csr_array, symbolic: Symbolic) -> tuple[Integers, Int
     return symbolic.inverse[row], symbolic.inverse[matrix.indices]
 
 
-def _list_lower(matrix: sparse.csr_array, symbolic: Symbolic) -> tuple[Lower, NDArray[np.intp]]:
-    row, column = _places(matrix, symbolic)
-    n = symbolic.n
-    missing = np.setdiff1d(np.arange(n), column[row == column])
-    if missing.size:
-        i = int(symbolic.permutation[missing[0]])
+def _list_lower(matrix: sparse.csr_array, symbolic: Symbolic) -> tuple[Lower, NDArray[np.int64]]:
+    from perp.kernels import supernodal
+
+    pattern = (matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64))
+    orders = (symbolic.permutation, symbolic.inverse)
+    start = np.zeros(symbolic.n + 1, dtype=np.int64)
+    supernodal.count_lower(*pattern, *orders, start)
+    np.cumsum(start, out=start)
+    row, source = np.empty(start[-1], dtype=np.int64), np.empty(start[-1], dtype=np.int64)
+    supernodal.list_lower(*pattern, *orders, start[:-1].copy(), row, source)
+    # rows rise within a column, so that the diagonal comes first if it is there at all
+    missing = np.ones(symbolic.n, dtype=bool)
+    filled = np.flatnonzero(np.diff(start))
+    missing[filled] = row[start[filled]] != filled
+    if missing.any():
+        i = int(symbolic.permutation[missing][0])
         raise InvalidProblem(f"A has no entry at [{i},{i}]; every diagonal entry must be stored")
-    source = np.flatnonzero(row >= column)
-    source = source[np.argsort(column[source] * n + row[source], kind="stable")]
-    start = np.searchsorted(column[source], np.arange(n + 1)).astype(np.int64)
-    return Lower(start, row[source]), source
+    return Lower(start, row), source
 
 
 def _count_costs(symbolic: Symbolic, updates: Updates) -> Vector:

@@ -1,6 +1,6 @@
 """Linear systems A_FF dx_F = r_F for a set F of free rows that changes from solve to solve (THESIS eq. 2.40).
 
-Four ways, and one function that chooses by an operation count:
+Four ways, and one function that chooses among the direct ones by an operation count:
 
 * **dense**: gather A_FF, factor it (Cholesky, or LU where A is not symmetric);
 * **sparse**: the pattern of all of A is ordered and analysed once; rows that are not free stand in the matrix as rows
@@ -11,7 +11,8 @@ Four ways, and one function that chooses by an operation count:
       A_FF^-1 r = C_F^-1 (r - J_F K^-1 J_F^T C_F^-1 r),
 
   which has as many rows as there are velocities, however many contacts there are. A row without compliance gets a small
-  one, and what that changes is repaired by iterative refinement.
+  one, and what that changes is repaired by iterative refinement;
+* **krylov**: preconditioned conjugate gradients, for symmetric A, which is only applied (THESIS Algorithm 10).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from perp.linalg.free_systems.base import FreeSystem
 from perp.linalg.free_systems.body import LEAST_COMPLIANCE, BodySpace
 from perp.linalg.free_systems.choice import SPACES, choose_system
 from perp.linalg.free_systems.dense import DenseGeneral, DenseSymmetric
+from perp.linalg.free_systems.krylov import KrylovSystem
 from perp.linalg.free_systems.sparse import SparseGeneral, SparseSymmetric
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "SparseSymmetric",
     "SparseGeneral",
     "BodySpace",
+    "KrylovSystem",
     "choose_system",
     "SPACES",
     "LEAST_COMPLIANCE",

@@ -31,9 +31,10 @@ class BodySpace(FreeSystem):
         self._weight = np.zeros(A.n)
 
     def factor(self, free: Mask, shift: Vector) -> None:
-        compliance = np.maximum(self._compliance + shift, self._least)
-        self.added = compliance - self._compliance
-        self._weight = np.where(free, 1.0 / compliance, 0.0)
+        from perp.kernels import body_space
+
+        self.added = np.empty(self._weight.size)
+        body_space.weigh(free, self._compliance, shift, self._least, self._weight, self.added)
         self._cholesky.factor_lower(self._plan.assemble(self._weight))
         self.factorisations += 1
 

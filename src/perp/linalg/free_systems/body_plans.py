@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from perp.linalg.orderings import order as order_rows
 from perp.linalg.plan import Plan, with_diagonal
+from perp.linalg.symbolic import Graph
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators import BodyMasses, FactoredOperator
 from perp.problems.operators.factored import BodyPairs
@@ -84,11 +86,20 @@ class PairPlan(BodyPlan):
         begins = np.flatnonzero(np.diff(ordered, prepend=-1))
         start = np.append(begins, key.size)
         distinct = np.stack(np.divmod(ordered[begins], ground + 1), axis=1)
-        plan = Plan.make(_block_pattern(distinct, ground), ordering)
-        place = np.empty(body_blocks.ENTRIES * len(distinct), dtype=np.int64)
-        body_blocks.find_places(distinct.reshape(-1), plan.symbolic.inverse, *plan.lower, place)
-        mass_numbers = plan.scatter(_finite(mass).to_sparse())
-        return PairPlan(plan, mass_numbers, pairs, freeze(bodies), start, order, place)
+        plan = _plan_blocks(distinct, ground, ordering)
+
+        def find_places(wanted: Integers) -> Integers:
+            place = np.empty(body_blocks.ENTRIES * len(wanted), dtype=np.int64)
+            body_blocks.find_places(wanted.reshape(-1), plan.symbolic.inverse, *plan.lower, place)
+            return place
+
+        alone = np.stack([np.arange(ground), np.full(ground, ground)], axis=1)
+        own = find_places(alone).reshape(ground, body_blocks.ENTRIES)
+        v, u = np.triu_indices(12)  # the order of the places
+        inside = u < 6
+        mass_numbers = np.zeros(plan.lower.row.size)
+        mass_numbers[own[:, inside]] = _finite(mass).blocks[:, u[inside], v[inside]]
+        return PairPlan(plan, mass_numbers, pairs, freeze(bodies), start, order, find_places(distinct))
 
     def assemble(self, weight: Vector) -> Vector:
         from perp.kernels import body_blocks
@@ -194,17 +205,21 @@ def _finite(mass: BodyMasses) -> BodyMasses:
     return BodyMasses(np.where(moves, mass.mass, 1.0), np.where(moves[:, None, None], mass.inertia, np.eye(3)))
 
 
-def _block_pattern(pairs: Integers, bodies: int) -> sparse.csr_array:
-    """Full 6 x 6 blocks on the diagonal and for every pair of bodies that both move."""
+def _plan_blocks(pairs: Integers, bodies: int, ordering: str) -> Plan:
+    """The plan of a matrix with full 6 x 6 blocks on the diagonal and for every pair of bodies that both move.
+
+    Bodies are ordered instead of their velocities, which have the same neighbours.
+    """
     both = pairs[(pairs < bodies).all(axis=1)]
     own = np.arange(bodies)
-    row = np.concatenate([own, both[:, 0], both[:, 1]])
-    column = np.concatenate([own, both[:, 1], both[:, 0]])
-    graph = sparse.csr_array((np.ones(row.size), (row, column)), shape=(bodies, bodies))
-    graph.sum_duplicates()
-    length = np.repeat(6 * np.diff(graph.indptr), 6)
+    row, column = np.concatenate([own, both[:, 0], both[:, 1]]), np.concatenate([own, both[:, 1], both[:, 0]])
+    blocks = sparse.csr_array((np.ones(row.size), (row, column)), shape=(bodies, bodies))
+    permutation = (6 * order_rows(blocks, ordering)[:, None] + np.arange(6)).reshape(-1)
+    length = np.repeat(6 * np.diff(blocks.indptr), 6)
     pointers = np.append(0, np.cumsum(length))
-    spread = (6 * graph.indices[:, None] + np.arange(6)).reshape(-1)  # one row of each block, body after body
-    begin = np.repeat(6 * graph.indptr[:-1].astype(np.int64), 6)
-    indices = spread[np.arange(pointers[-1]) + np.repeat(begin - pointers[:-1], length)]
-    return sparse.csr_array((np.ones(indices.size), indices, pointers), shape=(6 * bodies, 6 * bodies))
+    spread = (6 * blocks.indices[:, None] + np.arange(6)).reshape(-1)  # one row of each block, body after body
+    begin = np.repeat(6 * blocks.indptr[:-1].astype(np.int64), 6)
+    indices = spread[np.arange(pointers[-1]) + np.repeat(begin - pointers[:-1], length)].astype(np.int64)
+    matrix = sparse.csr_array((np.ones(indices.size), indices, pointers), shape=(6 * bodies, 6 * bodies))
+    others = indices != np.repeat(np.arange(6 * bodies), length)
+    return Plan.follow(matrix, Graph(pointers - np.arange(6 * bodies + 1), indices[others]), permutation)

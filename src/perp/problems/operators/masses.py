@@ -76,13 +76,18 @@ class BodyMasses:
     def scale_rows(self, J: sparse.csr_array) -> sparse.csr_array:
         return as_csr(J @ _block_diagonal(self.inverse_blocks), "W")
 
-    def to_sparse(self) -> sparse.csr_array:
-        if not np.isfinite(self.mass).all():
-            raise InvalidProblem("M has infinite entries (bodies that cannot move)")
+    @property
+    def blocks(self) -> NDArray[np.float64]:
+        """M, one 6 x 6 block a body."""
         blocks = np.zeros((self.mass.size, 6, 6))
         blocks[:, :3, :3] = np.eye(3) * self.mass[:, None, None]
         blocks[:, 3:, 3:] = self.inertia
-        return as_csr(_block_diagonal(blocks), "M")
+        return blocks
+
+    def to_sparse(self) -> sparse.csr_array:
+        if not np.isfinite(self.mass).all():
+            raise InvalidProblem("M has infinite entries (bodies that cannot move)")
+        return as_csr(_block_diagonal(self.blocks), "M")
 
     def packed(self) -> Vector:
         """Eight numbers a body as the body-pair kernels want them, and a last body that cannot move."""

@@ -8,31 +8,32 @@ from typing import ClassVar
 import numpy as np
 
 from perp.errors import suggest
-from perp.linalg.cholesky import NotFinite
-from perp.linalg.free_systems import LEAST_COMPLIANCE, SPACES, choose_system
+from perp.linalg.cholesky import NotFinite, NotPositive
+from perp.linalg.free_systems import LEAST_COMPLIANCE, SPACES, FreeSystem, KrylovSystem, choose_system
 from perp.linalg.orderings import METHODS as ORDERINGS
+from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.pivoting.free_rows import EPSILON, ROUGH, factor_free_rows, small_shift, solve_free_rows
-from perp.solvers.pivoting.friction_bounds import FrictionBounds
+from perp.solvers.pivoting.free_rows import EPSILON, ROUGH, factor_free_rows, place_rows, small_shift, solve_free_rows
+from perp.solvers.pivoting.friction_bounds import FrictionBounds, follow_impulses
 from perp.solvers.pivoting.hopeless import find_contradiction, find_escape, list_objections
 from perp.solvers.pivoting.parametric import Path, Sets
 from perp.solvers.pivoting.pivot_state import PivotState
 from perp.solvers.pivoting.scaling import symmetric_scales
+from perp.solvers.pivoting.wishes import keep_apart, keep_first, soften
 from perp.solvers.status import Status
+from perp.solvers.symmetry import asymmetry_objection
 
 MOST_DENSE_ROWS = 20_000
 COUNTED = ("violations", "single_pivots", "fallbacks", "bound_updates", "singular", "proximal_updates")
 FALLBACKS = ("parametric", "progress", "count")
+LINEAR = ("direct", "pcg")
 
 PROXIMAL = 1e-7
 """The softening of a path, as a share of A_ii, where rows depend on one another; updates of its centre take it back."""
-
-NARROW = 1e-12
-"""Friction bounds below this share of the largest impulse are closed: rounding would move x across them."""
 
 CLOSE = 0.25
 """Index sets with so few of the first violations left are where a path had better begin."""
@@ -42,6 +43,12 @@ BLOW_UP = 4.0
 
 APART_PATIENCE = 60
 """Blocks of uncoupled rows that may pass without a new least number of violations: they are slow, but get there."""
+
+GREATEST_TOLERANCE = 0.1
+"""Inner solves that leave more than this share of the free rows' slack say nothing of which rows belong to a bound."""
+
+POOR = 1e-9
+"""Where free rows keep a slack above this share of the numbers involved, it is not rounding that is to blame."""
 
 OBJECTION = 1e-6
 """What a row at the end of a path may object by, as a share of the largest number, and rounding still be the reason."""
@@ -69,6 +76,9 @@ class BlockPrincipal(Method):
 
     x0 gives the first index sets by position: what is strictly between its bounds is free. `space` says how free rows
     are solved for (`perp.linalg.free_systems`: auto, dense, sparse, body), `ordering` how a sparse factor is ordered.
+    With `linear="pcg"` they are solved for by conjugate gradients with a `preconditioner`, for symmetric A (THESIS
+    Algorithm 10), each solve to the share `inner_tolerance` of its right-hand side in at most `inner_iterations`; a
+    solve on the last index sets is refined to rounding. With the Jacobi preconditioner A is only ever applied.
     `regularisation` > 0 adds that share of A_ii to the diagonal of a friction row (two finite bounds) each time that it
     pivoted `pivot_limit` times, twice, four times as many, ... (THESIS Algorithm 9); once the index sets are right for
     the softened problem, the asked one is solved from there.
@@ -77,9 +87,9 @@ class BlockPrincipal(Method):
     name: ClassVar[str] = "block_principal"
     family: ClassVar[str] = "pivoting"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/box"})
-    needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})
+    needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL})  # for `linear="pcg"`; see `objection`
     requires: ClassVar[str] = "a P-matrix, for instance positive definite; semi-definite A often works"
-    reference: ClassVar[str] = "THESIS 2.5.3, Algorithms 1 and 9; Júdice & Pires 1994"
+    reference: ClassVar[str] = "THESIS 2.5.3, Algorithms 1, 9 and 10; Júdice & Pires 1994"
     scales_itself: ClassVar[bool] = True
     check_every: ClassVar[int] = 10
     counted: ClassVar[tuple[str, ...]] = (*COUNTED, "factorisations")
@@ -91,17 +101,32 @@ class BlockPrincipal(Method):
     ordering: str = "amd"
     regularisation: float = 0.0
     pivot_limit: int = 5
+    linear: str = "direct"
+    preconditioner: str | Recipe = "imaginary_ic0"
+    inner_tolerance: float = 1e-10
+    inner_iterations: int = 5000
 
     def __post_init__(self) -> None:
         require_count(self.block_pivots, "block_pivots")
         require_count(self.single_pivots, "single_pivots", least=1)
         require_count(self.pivot_limit, "pivot_limit", least=1)
         require_number(self.regularisation, "regularisation")
-        for name, choices in (("fallback", FALLBACKS), ("space", SPACES), ("ordering", (*ORDERINGS, "best"))):
+        require_number(self.inner_tolerance, "inner_tolerance", positive=True)
+        if self.inner_tolerance > GREATEST_TOLERANCE:
+            raise ValueError(f"inner_tolerance is {self.inner_tolerance}; at most {GREATEST_TOLERANCE} is allowed")
+        require_count(self.inner_iterations, "inner_iterations", least=1)
+        make_recipe(self.preconditioner)
+        orderings = (*ORDERINGS, "best")
+        options = {"fallback": FALLBACKS, "space": SPACES, "ordering": orderings, "linear": LINEAR}
+        for name, choices in options.items():
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name} is {getattr(self, name)!r}{suggest(str(getattr(self, name)), choices)}")
 
     def objection(self, problem: Problem) -> str | None:
+        if self.linear == "pcg":
+            return asymmetry_objection(problem) or make_recipe(self.preconditioner).objection(problem)
+        if TO_SPARSE not in problem.A.ability_set:
+            return f"linear='direct' needs '{TO_SPARSE}' of A, and it is {problem.A.form}; linear='pcg' does without"
         if self.space == "dense" and problem.n > MOST_DENSE_ROWS:
             return f"space='dense' holds A as a full matrix, and {problem.n} rows are more than {MOST_DENSE_ROWS}"
         if self.space == "body" and problem.A.form != "factored":
@@ -114,7 +139,7 @@ class BlockPrincipal(Method):
     def start(self, problem: Problem, x: Vector) -> PivotState:
         n = problem.n
         lower, upper = (bound.copy() for bound in problem.bounds(x))
-        system = choose_system(problem, self.space, self.ordering)
+        system = self._make_system(problem)
         sets = np.zeros(n, dtype=np.int8)
         sets[x >= upper] = 1
         sets[x <= lower] = -1
@@ -144,6 +169,12 @@ class BlockPrincipal(Method):
             counters=dict.fromkeys(COUNTED, 0.0) | system.counters(),
         )
 
+    def _make_system(self, problem: Problem) -> FreeSystem:
+        if self.linear == "direct":
+            return choose_system(problem, self.space, self.ordering)
+        recipe = make_recipe(self.preconditioner)
+        return KrylovSystem(problem, recipe, self.inner_tolerance, self.inner_iterations)
+
     def step(self, problem: Problem, state: State, count: int) -> None:
         assert isinstance(state, PivotState)
         done = 0
@@ -153,7 +184,7 @@ class BlockPrincipal(Method):
                     self._pivot(problem, state)
                 else:
                     self._walk(problem, state, state.path)
-            except NotFinite as fault:
+            except (NotFinite, NotPositive) as fault:
                 state.ended = Status.BREAKDOWN, str(fault)
             done += 1
         state.unused = count - done
@@ -164,7 +195,9 @@ class BlockPrincipal(Method):
         from perp.kernels import index_sets
 
         wanted = np.empty_like(state.sets)
-        for accuracy in (ROUGH, EPSILON):  # all digits are only worth having where they are the last ones
+        place_rows(problem, state)
+        rough = ROUGH if self.linear == "direct" else max(ROUGH, self.inner_tolerance)
+        for accuracy in (rough, EPSILON):  # all digits are only worth having where they are the last ones
             size = solve_free_rows(problem, state, accuracy)
             measured = (state.sets, state.point, state.soft_y, state.lower, state.upper, state.scale)
             violations = int(index_sets.classify(*measured, 4.0 * EPSILON * size, wanted))
@@ -195,32 +228,17 @@ class BlockPrincipal(Method):
             state.factored, state.hardened = None, True
             self._begin_stage(state)
             return
-        if state.friction is not None and self._update_bounds(problem, state, state.friction, size):
+        if state.friction is not None and follow_impulses(problem, state, state.friction, size):
             self._begin_stage(state)
             return
         state.ended = Status.REDUCED_ACCURACY, "the index sets are right"
+        if state.left > POOR:
+            reason = state.system.complaint or "their matrix is too ill-conditioned"
+            state.ended = Status.BREAKDOWN, f"the free rows could not be solved for: {reason}"
         vector = find_contradiction(problem, state)
         if vector is not None:
             state.certificate = -vector
             state.ended = Status.BREAKDOWN, "free rows depend on one another and contradict each other"
-
-    @staticmethod
-    def _update_bounds(problem: Problem, state: PivotState, friction: FrictionBounds, size: float) -> bool:
-        """Let friction bounds follow the normal impulses; False where they have settled."""
-        tangents = friction.rows
-        least = NARROW * size * state.scale[tangents]
-        wanted = problem.bounds(state.point)[1][tangents]
-        if not friction.follow(np.where(wanted < least, 0.0, wanted)):
-            return False
-        if friction.has_stalled:
-            state.ended = Status.STAGNATED, "friction bounds follow the normal impulses and do not settle"
-            return True
-        narrow = friction.limit < least
-        friction.limit[narrow] = 0.0
-        state.upper[tangents], state.lower[tangents] = friction.limit, -friction.limit
-        state.sets[tangents[narrow]] = -1
-        state.counters["bound_updates"] += 1
-        return True
 
     def _begin_stage(self, state: PivotState) -> None:
         """Another problem from here on: what was seen and counted belongs to the old one."""
@@ -253,13 +271,13 @@ class BlockPrincipal(Method):
                 state.ended = Status.CYCLING, "an index set came again among single pivots"
                 return
             state.seen_single.add(code)
-            self._keep_first(state, wanted)
+            keep_first(state, wanted, self.block_pivots)
         elif state.apart:
-            self._keep_apart(state, wanted)
+            keep_apart(state, wanted)
         state.pivots += wanted != state.sets
         state.sets = wanted
         if self.regularisation > 0.0 and not state.hardened:
-            self._soften(state)
+            soften(state, self.regularisation)
 
     def _fall_back(self, problem: Problem, state: PivotState) -> None:
         """Blocks go round in circles, or made everything worse."""
@@ -275,27 +293,6 @@ class BlockPrincipal(Method):
         else:
             self._begin_path(problem, state)
 
-    @staticmethod
-    def _keep_apart(state: PivotState, wanted: Sets) -> None:
-        """Of all wishes grant those of rows that are not coupled with one that is further off."""
-        rows = np.flatnonzero(wanted != state.sets)
-        outside = np.maximum(state.lower - state.point, state.point - state.upper) / state.scale
-        violation = np.where(state.sets == 0, outside, np.abs(state.soft_y) * state.scale)
-        keep = state.system.keep_apart(rows[np.argsort(-violation[rows], kind="stable")])
-        wanted[~keep] = state.sets[~keep]
-
-    def _keep_first(self, state: PivotState, wanted: Sets) -> None:
-        """Of all wishes grant the one of least index: finite for every P-matrix (Murty 1974)."""
-        first = int(np.flatnonzero(wanted != state.sets)[0])
-        wish = wanted[first]
-        wanted[:] = state.sets
-        wanted[first] = wish
-        state.counters["single_pivots"] += 1
-        if state.singles > 0:
-            state.singles -= 1
-            if state.singles == 0:
-                state.budget = self.block_pivots
-
     def _begin_path(self, problem: Problem, state: PivotState) -> None:
         if state.has_dependent_rows or state.system.name == "body":
             # dependent rows would stop the path; in body space every row has a compliance already, perhaps a lifted one
@@ -308,6 +305,7 @@ class BlockPrincipal(Method):
         begin = (state.best, state.best_point) if near else (state.anchor, state.anchor_point)
         bounds = (state.lower, state.upper)
         soft = (state.softening.copy(), state.centre)
+        state.system.tolerance = min(state.system.tolerance, ROUGH)  # events are told apart by small differences
         state.path = Path.begin(problem, *begin, bounds, *soft, state.scale)
         state.factored = None
 
@@ -333,13 +331,3 @@ class BlockPrincipal(Method):
             self._settle(problem, state, size)
         elif path.is_stuck:
             state.ended = Status.CYCLING, "the path meets ties that rounding leads round in circles"
-
-    def _soften(self, state: PivotState) -> None:
-        """THESIS Algorithm 9, for the rows with two finite bounds."""
-        friction = np.isfinite(state.lower) & np.isfinite(state.upper)
-        often = friction & (state.sets == 0) & (state.pivots > state.limits)
-        if often.any():
-            typical = 1.0 / state.scale[often] ** 2  # A_ii up to a factor of 2
-            state.softening[often] += self.regularisation * typical
-            state.limits[often] *= 2
-            state.factored = None

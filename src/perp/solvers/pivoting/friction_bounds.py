@@ -8,15 +8,24 @@ the bounds go a share of the way, and a smaller share when they come no nearer. 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
+from perp.problems.problem import Problem
+from perp.solvers.status import Status
+
+if TYPE_CHECKING:
+    from perp.solvers.pivoting.pivot_state import PivotState
 
 SAME_BOUNDS = 1e-12
 """Friction bounds have settled when they miss those of their normal impulses by less than this share of the largest."""
+
+NARROW = 1e-12
+"""Friction bounds below this share of the largest impulse are closed: rounding would move x across them."""
 
 FIRST_SHARE, LEAST_SHARE = 0.7, 0.02
 """Which share of the way friction bounds go, at most and at least; the first time they go all of it."""
@@ -80,3 +89,21 @@ class FrictionBounds:
         known = here in self.seen
         self.seen.add(here)
         return known
+
+
+def follow_impulses(problem: Problem, state: PivotState, friction: FrictionBounds, size: float) -> bool:
+    """Let the friction bounds of block pivots follow the normal impulses; False where they have settled."""
+    tangents = friction.rows
+    least = NARROW * size * state.scale[tangents]
+    wanted = problem.bounds(state.point)[1][tangents]
+    if not friction.follow(np.where(wanted < least, 0.0, wanted)):
+        return False
+    if friction.has_stalled:
+        state.ended = Status.STAGNATED, "friction bounds follow the normal impulses and do not settle"
+        return True
+    narrow = friction.limit < least
+    friction.limit[narrow] = 0.0
+    state.upper[tangents], state.lower[tangents] = friction.limit, -friction.limit
+    state.sets[tangents[narrow]] = -1
+    state.counters["bound_updates"] += 1
+    return True

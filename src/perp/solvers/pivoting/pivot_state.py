@@ -41,6 +41,8 @@ class PivotState(State):
     """How often each row may pivot before it is softened (again)."""
     pivots: NDArray[np.int64]
     factored: Sets | None = None
+    left: float = 0.0
+    """The slack that the last solve left in free rows, as a share of the numbers involved."""
     first: int = 0
     """Violations of the first index sets, for the present bounds; 0 while they are not counted."""
     least: int = 0
