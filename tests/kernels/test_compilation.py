@@ -25,6 +25,7 @@ for A in matrices:
         perp.BoxLCP(A, stack.b, -1.0, 1.0),
         perp.ContactProblem(A, stack.b, stack.friction),
         perp.ContactProblem(A, stack.b, stack.friction, "cone"),
+        perp.ContactProblem(A, stack.b, stack.friction, "convex"),
         perp.ContactProblem(A, stack.b, stack.friction[:-1], extra_rows=3, lower=-1.0),
     ):
         problem.slack(np.ones(problem.n))

@@ -1,0 +1,219 @@
+"""A_AA dx_A = r_A, the Newton equation of the minimum map after its Schur reduction (NOTES eq. 80), in three ways."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.linalg.free_systems import choose_system
+from perp.linalg.krylov.outcome import Solution
+from perp.linalg.preconditioners import Recipe
+from perp.problems.inputs import Vector, freeze
+from perp.problems.problem import Problem
+from perp.solvers.pivoting.free_rows import small_shift
+
+Mask = NDArray[np.bool_]
+
+REFINED = 1e-10
+"""What refinement may leave of the Newton equation, as a share of the largest |H|: the next iteration sees to it."""
+
+POOR = 1e-3
+"""A factor that leaves more than this share, however often it is refined, belongs to a matrix all but singular."""
+
+REFINEMENTS = 30
+"""Steps of iterative refinement at most; each must at least halve what is left, so that none is common, or two."""
+
+CONTRADICTION = 1e-9
+"""A vector u counts as a null vector of A_AA when A_AA u is below this share of its size."""
+
+PURIFICATIONS = 3
+
+
+@dataclass(frozen=True)
+class Answer:
+    """dx, zero outside A; A dx on all rows; and whether A_AA was singular or the solver gave up."""
+
+    dx: Vector
+    product: Vector
+    is_singular: bool
+
+
+def power_of_two(size: float) -> float:
+    """The one nearest to a positive number; 1 where it is zero or not finite."""
+    usable = 0.0 < size < np.inf
+    return float(np.exp2(np.clip(np.rint(np.log2(size)), -1000.0, 1000.0))) if usable else 1.0
+
+
+class Equation(ABC):
+    """`solve(active, right, ...)` for a set that changes; right is read on it. What it does is in `counters`."""
+
+    complaint: ClassVar[str]
+    """What `Answer.is_singular` means, in words."""
+    may_form_A: ClassVar[bool] = True
+    """Whether A may be formed from an operator that does not store it; the answer of matrix-free methods is no."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._zero = freeze(np.zeros(problem.n))
+        self.counters: dict[str, float] = {}
+
+    def multiply(self, dx: Vector) -> Vector:
+        """A dx."""
+        return self._problem.A.slack(dx, self._zero, np.empty(dx.size))
+
+    @abstractmethod
+    def solve(self, active: Mask, right: Vector, largest: float, spread: float) -> Answer:
+        """`largest` is the largest |H_i| and `spread` times that is ||H||: by those accuracy is measured."""
+
+    def find_contradiction(self, active: Mask, left: Vector) -> Vector | None:
+        """A null vector of A_AA in what the last solve left of its equation, which no dx can take away; or None."""
+        return None
+
+
+class DirectEquation(Equation):
+    """A factor of A_AA, dense, sparse or in body space; where that is singular, of A_AA + a small shift, and refined.
+
+    Refinement takes the shift back where the rows do not contradict each other. Where they do, what is left of the
+    equation shows in the slope, which the method looks at.
+    """
+
+    complaint = "the reduced matrix A_AA of the Newton equation is singular"
+
+    def __init__(self, problem: Problem, space: str) -> None:
+        super().__init__(problem)
+        self._system = choose_system(problem, space)
+        self._factored: Mask | None = None
+        self._is_shifted = False
+        self.counters = {"factorisations": 0.0}
+
+    def solve(self, active: Mask, right: Vector, largest: float, spread: float) -> Answer:
+        self._factor(active)
+        dx, product, left = self._refine(active, right, largest)
+        if left > POOR * largest and not self._is_shifted:  # LU has small pivots, but none that is zero
+            self._shift(active)
+            soft = self._refine(active, right, largest)
+            if soft[2] < left:
+                dx, product, left = soft
+        self.counters["factorisations"] = float(self._system.factorisations)
+        return Answer(dx, product, self._is_shifted)
+
+    def _refine(self, active: Mask, right: Vector, largest: float) -> tuple[Vector, Vector, float]:
+        """dx, A dx, and the largest entry that is left of the equation, in the units of H."""
+        scale = self._problem.row_scales
+        dx, product = np.zeros(right.size), np.zeros(right.size)
+        rest, before = np.where(active, right, 0.0), np.inf
+        for _ in range(REFINEMENTS):
+            better = dx + self._system.solve(rest)
+            image = self.multiply(better)
+            left = np.where(active, right - image, 0.0)
+            size = float(np.abs(left * scale).max(initial=0.0))
+            if not size < before:  # or not a number
+                break
+            is_settled = size <= REFINED * largest or size > 0.5 * before
+            dx, product, rest, before = better, image, left, size
+            if is_settled:
+                break
+        return dx, product, before
+
+    def _factor(self, active: Mask) -> None:
+        if self._factored is not None and np.array_equal(self._factored, active):
+            return
+        self._factor_with(active, np.zeros(active.size))
+        self._factored, self._is_shifted = active.copy(), False
+        if self._system.dependent:
+            self._shift(active)
+
+    def _shift(self, active: Mask) -> None:
+        self._factor_with(active, small_shift(self._problem))
+        self._is_shifted = True
+
+    def _factor_with(self, active: Mask, shift: Vector) -> None:
+        self._system.factor(active, shift)
+        if self._system.negative:  # symmetric, but not even semi-definite: a factor with row exchanges is needed
+            done = self._system.factorisations
+            space = "dense" if self._system.name == "dense" else "sparse"
+            self._system = choose_system(self._problem, space, general=True)
+            self._system.factorisations = done
+            self._system.factor(active, shift)
+
+    def find_contradiction(self, active: Mask, left: Vector) -> Vector | None:
+        """(A_AA + S)^-1 S keeps null vectors of A_AA and makes all else as small as the shift S is.
+
+        For symmetric A only: a proof needs a null vector of the transposed matrix.
+        """
+        if not (self._is_shifted and self._problem.is_symmetric):
+            return None
+        vector = self._system.solve(np.where(active, left, 0.0))
+        for _ in range(PURIFICATIONS):
+            largest = np.abs(vector).max(initial=0.0)
+            if not 0.0 < largest < np.inf:
+                return None
+            vector = self._system.solve(np.where(active, self._system.added * vector / largest, 0.0))
+        image = np.where(active, self.multiply(vector), 0.0)
+        assert self._problem.diagonal is not None
+        size = np.abs(self._problem.diagonal * vector).max()
+        return vector if np.abs(image).max() <= CONTRADICTION * size else None
+
+
+Krylov = Callable[..., Solution]
+
+
+class KrylovEquation(Equation):
+    """Conjugate gradients or GMRES until ||H + BH dx|| <= forcing ||H|| (NOTES eq. 71): only products with A.
+
+    H measures a row as scale_i y_i, so that the norm of H is not that of y. A symmetric equation is solved with rows
+    and columns multiplied by the root of scale, any other with its rows brought to |A_ii| = 1 (by powers of two; else
+    one large row would hide the others). `_excess` is by how much the norm that is seen falls short of that of H, at
+    most. The right side has size one, so that no square overflows.
+    """
+
+    complaint = "the Krylov method gave up on the Newton equation"
+    may_form_A = False
+
+    def __init__(
+        self, problem: Problem, krylov: Krylov, recipe: Recipe, forcing: float, limit: int | None, symmetric: bool
+    ) -> None:
+        super().__init__(problem)
+        self._krylov, self._forcing, self._limit = krylov, forcing, limit
+        self._preconditioner = recipe.prepare(problem)
+        scale = problem.row_scales
+        root = np.exp2(np.rint(0.5 * np.log2(scale)))
+        self._rows: Vector = root if symmetric else _row_factors(problem)
+        self._columns: Vector = root if symmetric else np.ones(problem.n)
+        self._excess = scale / self._rows
+        self.counters = {"inner_iterations": 0.0}
+
+    def solve(self, active: Mask, right: Vector, largest: float, spread: float) -> Answer:
+        rows, columns, unit = self._rows, self._columns, power_of_two(largest)
+        self._preconditioner.follow(active, self._zero)
+
+        def product(v: Vector) -> Vector:
+            return np.where(active, rows * self.multiply(columns * v), 0.0)
+
+        def precondition(r: Vector) -> Vector:
+            return self._preconditioner.apply(r / rows) / columns
+
+        solution = self._krylov(
+            product,
+            np.where(active, rows * (right / unit), 0.0),
+            preconditioner=precondition,
+            tolerance=self._forcing * spread * (largest / unit) / float(self._excess[active].max(initial=0.0) or 1.0),
+            max_iterations=max(100, 2 * int(active.sum())) if self._limit is None else self._limit,
+        )
+        self.counters["inner_iterations"] += solution.iterations
+        dx = unit * (columns * solution.x)
+        return Answer(dx, self.multiply(dx), not solution.success)
+
+
+def _row_factors(problem: Problem) -> Vector:
+    """The powers of two that bring |A_ii| near 1; `row_scales` where A_ii is zero or not known."""
+    factors = problem.row_scales.copy()
+    if problem.diagonal is not None:
+        known = problem.diagonal != 0.0
+        factors[known] = np.exp2(np.clip(np.rint(-np.log2(np.abs(problem.diagonal[known]))), -1000.0, 1000.0))
+    return factors
