@@ -31,6 +31,10 @@ LayoutName = Annotated[Literal["tower", "wall", "pyramid"], About("how the boxes
 Points = Annotated[Literal[4, 8, 9], About("contact points of a face")]
 MassRatio = Annotated[float, About("density of the top layer over that of the bottom layer", 1e-8, 1e8)]
 Friction = Annotated[float, About("coefficient of friction of all contacts", 0.0)]
+Model = Annotated[
+    Literal["box", "cone", "convex"],
+    About("friction: bounds for each tangent, the exact cone for both, or its convex form with a gap"),
+]
 Compliance = Annotated[float, About("diagonal of C, added to that of J M^-1 J^T [(m/s)/(N s)]", 0.0)]
 Load = Annotated[Literal["planted", "gravity"], About("b from a planted solution, or from one step under gravity")]
 
@@ -49,7 +53,7 @@ def box_stack(
     points: Points = 4,
     mass_ratio: MassRatio = 1.0,
     friction: Friction = 0.5,
-    model: Annotated[Literal["box", "cone"], About("friction bounds: one a tangent, or a disc for both")] = "box",
+    model: Model = "box",
     compliance: Compliance = 0.0,
     load: Load = "planted",
     active: ActiveContacts = 0.5,
@@ -63,8 +67,8 @@ def box_stack(
 
     `load="planted"` has a known solution. `load="gravity"` is the first time step of a stack that is almost at rest:
     b = J (v + h g) + Gamma gap / h (THESIS eq. 2.27) with small random velocities and gaps. It has a solution, as
-    lifting every layer faster than the one below opens all contacts (Acary, Cadoux, Lemarechal & Malick 2011), but
-    none is known in advance.
+    lifting every layer faster than the one below opens all contacts (Acary, Cadoux, Lemarechal & Malick 2011; for the
+    convex model that motion is Slater's point of the dual problem), but none is known in advance.
     """
     rng = np.random.default_rng(seed)
     stack = _build(n, layout, points, mass_ratio, compliance, rng)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,25 +12,18 @@ from perp.gallery.catalogue import About, catalogued
 from perp.gallery.contact_jacobian import contact_jacobian, random_rotations
 from perp.gallery.example import Example
 from perp.gallery.planted import ActiveContacts, GrazingContacts, Sliding, draw_parts, draw_sizes
-from perp.problems.inputs import Vector, freeze
+from perp.problems.inputs import Matrix, Vector, freeze
 from perp.problems.lcp import LCP
 from perp.problems.operators import BodyMasses, FactoredOperator, SparseOperator
-
-DIRECTIONS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
-"""The K = 4 unit vectors t_i that span the tangent plane positively."""
-
-EXPAND = np.zeros((5, 3))
-"""From (normal, tangent, tangent) to (normal, t_1, ..., t_4) of one contact."""
-EXPAND[0, 0] = 1.0
-EXPAND[1:, 1:] = DIRECTIONS
 
 
 @catalogued()
 def contact_like(
-    n: Annotated[int, About("rows wanted; rounded to a multiple of 6, the rows of a contact", 1, 12_000)] = 180,
+    n: Annotated[int, About("rows wanted; rounded to whole contacts, of directions + 2 rows each", 1, 12_000)] = 180,
     seed: int = 0,
     *,
     friction: Annotated[float, About("coefficient of friction of all contacts", 0.0)] = 0.5,
+    directions: Annotated[Literal[4, 6, 8], About("the K unit vectors that span the tangent plane of a contact")] = 4,
     fill: Annotated[float, About("share of pairs of contacts that influence each other", 0.0, 1.0)] = 0.5,
     bodies: Annotated[
         int | None, About("contacts of this many rigid bodies, many of them redundant; None: a random matrix", 2)
@@ -39,72 +32,86 @@ def contact_like(
     sliding: Sliding = 0.5,
     degenerate: GrazingContacts = 0.0,
 ) -> Example:
-    """Stewart-Trinkle contact LCP with four friction directions: non-symmetric, zeros on the diagonal.
+    """Stewart-Trinkle contact LCP, friction along K directions: non-symmetric, zeros on the diagonal.
 
-    Contact c owns six rows, x_c = (x_n, x_1, ..., x_4, beta), and with B = J M^-1 J^T over all contacts
+    Contact c owns K + 2 rows, x_c = (x_n, x_1, ..., x_K, beta), and with B = J M^-1 J^T over all contacts
 
             | B_nn    B_nt   0 |
         A = | B_tn    B_tt   e |,    b = (b_n, b_t, 0)                                           (NOTES eq. 27)
             | mu     -e^T    0 |
 
     where mu and e couple rows of one contact only. (num4lcp writes them into every filled block, which couples the
-    friction cone of a contact to the normal impulses of others.) As t_3 = -t_1 and t_4 = -t_2, B has rank 3 in each
+    friction cone of a contact to the normal impulses of others.) As the t_i lie in a plane, B has rank 3 in each
     contact. By default the 3 x 3 blocks are random and, as in num4lcp, filled to a half and shifted until the least
     eigenvalue is 0.5; with `bodies`, B belongs to random contacts between rigid bodies and `fill` is not used.
 
-    Unless every contact slides there is a continuum of solutions: where one sticks, impulses may be added to t_1 and
-    t_3 at once; where it has no normal impulse, the cone has shrunk to a point and beta may be as large as it likes.
+    Unless every contact slides there is a continuum of solutions: where one sticks, impulses may be added to t_i and
+    -t_i at once; where it has no normal impulse, the cone has shrunk to a point and beta may be as large as it likes.
     """
     rng = np.random.default_rng(seed)
-    contacts = max(1, round(n / 6))
+    contacts = max(1, round(n / (directions + 2)))
     B = _random_blocks(contacts, fill, rng) if bodies is None else _body_contacts(contacts, bodies, rng)
     part = draw_parts(contacts, (active * sliding, active * (1.0 - sliding), degenerate), rng)
-    impulse, beta, velocity = _plant(part, friction, rng)
+    tangents = _unit_vectors(directions)
+    impulse, beta, velocity = _plant(part, friction, tangents, rng)
+    expand = np.zeros((directions + 1, 3))  # from (normal, tangent, tangent) to (normal, t_1, ..., t_K) of one contact
+    expand[0, 0] = 1.0
+    expand[1:, 1:] = tangents
 
     # b_n and b_t are the velocity that the bodies would have without impulses, seen along n and t_i; the rows of beta
     # have b = 0 by definition, so that the cone condition has to hold of x itself.
-    b = np.zeros((contacts, 6))
-    b[:, :5] = (velocity - (B @ (impulse @ EXPAND).reshape(-1)).reshape(-1, 3)) @ EXPAND.T
+    b = np.zeros((contacts, directions + 2))
+    b[:, :-1] = (velocity - (B @ (impulse @ expand).reshape(-1)).reshape(-1, 3)) @ expand.T
     x = np.concatenate([impulse, beta[:, None]], axis=1).reshape(-1)
-    problem = LCP(SparseOperator(_assemble(B, friction, contacts)), b.reshape(-1))
+    problem = LCP(SparseOperator(_assemble(B, friction, contacts, expand)), b.reshape(-1))
     is_isolated = friction > 0.0 and bool(np.all(part == 0))
     return Example(problem, freeze(x), "solvable" if is_isolated else "infinitely_many")
 
 
-def _assemble(B: sparse.csr_array, friction: float, contacts: int) -> sparse.csr_array:
+def _unit_vectors(count: int) -> Matrix:
+    """`count` directions at equal angles; the second half are exactly the negatives of the first."""
+    angle = 2.0 * np.pi * np.arange(count // 2) / count
+    half = np.stack([np.sin(0.5 * np.pi - angle), np.sin(angle)], axis=1)
+    return np.concatenate([half, 0.0 - half])
+
+
+def _assemble(B: sparse.csr_array, friction: float, contacts: int, expand: Matrix) -> sparse.csr_array:
     """Eq. 27 contact by contact, from B over (normal, tangent, tangent)."""
-    wide = np.zeros((6, 3))
-    wide[:5] = EXPAND
-    own = np.zeros((6, 6))
-    own[1:5, 5] = 1.0
-    own[5, 0] = friction
-    own[5, 1:5] = -1.0
+    rows = len(expand) + 1
+    wide = np.zeros((rows, 3))
+    wide[:-1] = expand
+    own = np.zeros((rows, rows))
+    own[1:-1, -1] = 1.0
+    own[-1, 0] = friction
+    own[-1, 1:-1] = -1.0
     E = sparse.kron(sparse.eye_array(contacts), wide, format="csr")
     return sparse.csr_array(E @ B @ E.T + sparse.kron(sparse.eye_array(contacts), own))
 
 
-def _plant(part: NDArray[np.intp], friction: float, rng: np.random.Generator) -> tuple[Vector, Vector, Vector]:
-    """Impulses (x_n, x_1..x_4), beta and velocities (v_n, v_p, v_q) that satisfy NOTES eq. 26 contact by contact.
+def _plant(
+    part: NDArray[np.intp], friction: float, tangents: Matrix, rng: np.random.Generator
+) -> tuple[Vector, Vector, Vector]:
+    """Impulses (x_n, x_1..x_K), beta and velocities (v_n, v_p, v_q) that satisfy NOTES eq. 26 contact by contact.
 
     slide      v_t not 0, beta = max_i (-t_i . v) > 0, and that t_i alone carries x_i = mu x_n
-    stick      v_t = 0,   beta = 0, all four t_i carry something, their sum is below mu x_n
+    stick      v_t = 0,   beta = 0, all t_i carry something, their sum is below mu x_n
     graze      all zero
     separate   x = 0, v_n > 0, any v_t, beta above max_i (-t_i . v)
     """
     contacts = part.size
     slides, sticks, separates = part == 0, part == 1, part == 3
-    impulse, velocity = np.zeros((contacts, 5)), np.zeros((contacts, 3))
+    impulse, velocity = np.zeros((contacts, 1 + len(tangents))), np.zeros((contacts, 3))
     impulse[:, 0] = np.where(slides | sticks, draw_sizes(rng, contacts), 0.0)
     velocity[:, 0] = np.where(separates, draw_sizes(rng, contacts), 0.0)
     velocity[:, 1:] = np.where((slides | separates)[:, None], rng.standard_normal((contacts, 2)), 0.0)
 
-    approach = -velocity[:, 1:] @ DIRECTIONS.T
+    approach = -velocity[:, 1:] @ tangents.T
     chosen = approach.argmax(axis=1)
     beta = approach.max(axis=1)
     beta[separates] += draw_sizes(rng, contacts)[separates]
     limit = friction * impulse[:, 0]
     impulse[slides, 1 + chosen[slides]] = limit[slides]
-    weights = rng.uniform(0.1, 1.0, (contacts, 4))
+    weights = rng.uniform(0.1, 1.0, (contacts, len(tangents)))
     held = weights / weights.sum(axis=1, keepdims=True) * rng.uniform(0.1, 0.9, (contacts, 1)) * limit[:, None]
     impulse[sticks, 1:] = held[sticks]
     return impulse, beta, velocity

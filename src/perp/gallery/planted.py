@@ -81,6 +81,7 @@ def planted_contacts(
         graze      x = 0,    y = 0                                            (`degenerate`)
         separate   x = 0,    y_n > 0,  y_t anything, for its bounds have collapsed to zero
 
+    In the convex model y_n is greater by friction |y_t|: what slides opens, and what separates is within the dual cone.
     Rows after the contacts (`extra_rows`, `lower`, `upper`) are planted as in `planted_box`.
     """
     rng = np.random.default_rng(seed)
@@ -156,7 +157,7 @@ def _draw_contacts(frame: ContactProblem, shares: Sequence[float], rng: np.rando
 
     limit = (frame.friction * x[:, 0])[:, None]
     heading = rng.standard_normal((contacts, tangents))
-    if frame.model == "cone":
+    if frame.model != "box":
         heading /= np.linalg.norm(heading, axis=1, keepdims=True)
         slip = draw_sizes(rng, contacts)[:, None] * heading
         hold = 0.9 * np.sqrt(rng.random(contacts))[:, None] * heading
@@ -168,6 +169,8 @@ def _draw_contacts(frame: ContactProblem, shares: Sequence[float], rng: np.rando
     x[sticks, 1:] = (limit * hold)[sticks]
     y[slides, 1:] = slip[slides]
     y[separates, 1:] = rng.standard_normal(heading.shape)[separates]
+    if frame.model == "convex":
+        y[:, 0] += frame.friction * np.linalg.norm(y[:, 1:], axis=1)
 
     x_rest, y_rest = _draw_box(frame.lower, frame.upper, shares[0] + shares[1], shares[2], rng)
     return np.concatenate([x.reshape(-1), x_rest]), np.concatenate([y.reshape(-1), y_rest])

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from perp.kernels.compile import inlined, kernel
+from perp.kernels.cones import CONES, DISCS, cone_natural, project_on_cone
 from perp.kernels.fischer import box_merit
 from perp.kernels.projection import disc_factor, limited, natural
 
@@ -97,19 +98,33 @@ def add_disc(x_p, x_q, y_p, y_q, radius, scale, stiffness, totals):
 
 
 @inlined
+def add_cone(friction, x_n, x_p, x_q, y_n, y_p, y_q, scale, stiffness, width, totals):
+    """The rows of a contact with the convex cone K for its impulse and the dual one, y_n >= friction |y_t|, for y."""
+    plain_n, plain_p, plain_q = cone_natural(friction, x_n, x_p, x_q, y_n, y_p, y_q)
+    scaled_n, scaled_p, scaled_q = cone_natural(friction, x_n, x_p, x_q, scale * y_n, scale * y_p, scale * y_q)
+    add_natural(plain_n, scaled_n, totals)
+    add_natural(plain_p, scaled_p, totals)
+    add_natural(plain_q, scaled_q, totals)
+    totals[MERIT_SQUARES] += scaled_n * scaled_n + scaled_p * scaled_p + scaled_q * scaled_q
+    length = math.hypot(x_p, x_q)
+    slip = math.hypot(y_p, y_q)
+    room = friction * x_n - length
+    totals[DISTANCE_MERIT] += abs(room) / math.hypot(1.0, friction) * math.hypot(y_n, slip)
+    totals[GAP] += abs(x_n * y_n + x_p * y_p + x_q * y_q)
+    totals[BOUND_VIOLATION] = max(totals[BOUND_VIOLATION], max(-room, -x_n))
+    totals[SLACK_VIOLATION] = max(totals[SLACK_VIOLATION], friction * slip - y_n)
+    totals[ACTIVE] += (x_n > 0.0) + (width - 1.0) * (length < friction * x_n)
+    if stiffness > 0.0:
+        impulses = cone_natural(friction, x_n, x_p, x_q, y_n / stiffness, y_p / stiffness, y_q / stiffness)
+        for impulse in impulses:
+            add_energy(impulse, stiffness, totals)
+
+
+@inlined
 def de_saxce(friction, x_n, x_p, x_q, y_n, y_p, y_q):
     """max |x - P_K(x - u)|, u = y + friction |y_t| e_n, K the cone |x_t| <= friction x_n."""
-    n = x_n - (y_n + friction * math.hypot(y_p, y_q))
-    p = x_p - y_p
-    q = x_q - y_q
-    length = math.hypot(p, q)
-    if friction * length <= -n:  # inside the polar cone: the apex is nearest
-        n, p, q = 0.0, 0.0, 0.0
-    elif length > friction * n:
-        n = (n + friction * length) / (1.0 + friction * friction)
-        factor = friction * n / length
-        p *= factor
-        q *= factor
+    lifted = x_n - (y_n + friction * math.hypot(y_p, y_q))
+    n, p, q = project_on_cone(friction, lifted, x_p - y_p, x_q - y_q)
     return max(abs(x_n - n), max(abs(x_p - p), abs(x_q - q)))
 
 
@@ -122,20 +137,24 @@ def measure_rows(first, x, y, lower, upper, scale, diagonal, totals):
 
 
 @kernel
-def measure_contacts(x, y, width, cone, friction, scale, diagonal, totals):
+def measure_contacts(x, y, width, law, friction, scale, diagonal, totals):
     """All measures of the contacts: the bounds of tangents stand at the normal impulse of x itself."""
     for c in range(np.uint64(friction.size)):
         n = c * width
         p = n + ONE
         q = n + width - ONE  # in two dimensions the only tangent, whose second component is then zero
         x_q, y_q = (x[q], y[q]) if q > p else (0.0, 0.0)
-        add_row(x[n], y[n], 0.0, np.inf, scale[n], diagonal[n], totals)
         limit = friction[c] * max(x[n], 0.0)
-        if cone:
-            add_disc(x[p], x_q, y[p], y_q, limit, scale[p], max(diagonal[p], diagonal[q]), totals)
+        if law == CONES:
+            stiffness = max(diagonal[n], max(diagonal[p], diagonal[q]))
+            add_cone(friction[c], x[n], x[p], x_q, y[n], y[p], y_q, scale[n], stiffness, float(width), totals)
         else:
-            for t in range(p, n + width):
-                add_row(x[t], y[t], -limit, limit, scale[t], diagonal[t], totals)
+            add_row(x[n], y[n], 0.0, np.inf, scale[n], diagonal[n], totals)
+            if law == DISCS:
+                add_disc(x[p], x_q, y[p], y_q, limit, scale[p], max(diagonal[p], diagonal[q]), totals)
+            else:
+                for t in range(p, n + width):
+                    add_row(x[t], y[t], -limit, limit, scale[t], diagonal[t], totals)
         length = math.hypot(x[p], x_q)
         dissipated = limit * math.hypot(y[p], y_q) + x[p] * y[p] + x_q * y_q
         violation = max(length - friction[c] * x[n], -x[n])

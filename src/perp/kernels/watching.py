@@ -2,8 +2,8 @@
 
 Both functions return (residual, merit, active, changed, change, drift, from_mark, largest, probe):
 
-* residual   max |x - clip(x - scale y, lower, upper)|, and the disc's natural map for cone friction
-* merit      half the sum of squares of the Fischer-Burmeister function (cone tangents: of the natural map)
+* residual   max |x - clip(x - scale y, lower, upper)|, and the natural map of the disc or the cone of a contact
+* merit      half the sum of squares of the Fischer-Burmeister function (in discs and cones: of the natural map)
 * active     rows strictly between their bounds (PGS-SM eq. 19c); changed: rows that moved in or out since the last look
 * change     max |x - previous|; drift: max (|x - previous| - 1e-12 |x|), a row's move beyond its own rounding
 * from_mark  max |x - mark|; largest: max |x|
@@ -19,6 +19,7 @@ import math
 import numpy as np
 
 from perp.kernels.compile import kernel
+from perp.kernels.cones import CONES, DISCS, cone_natural
 from perp.kernels.fischer import box_merit, fischer
 from perp.kernels.projection import disc_factor, limited, natural
 
@@ -51,7 +52,7 @@ def watch_rows(first, x, y, lower, upper, scale, previous, mark, inside):
 
 
 @kernel
-def watch_contacts(x, y, width, cone, friction, lower, upper, scale, previous, mark, inside):
+def watch_contacts(x, y, width, law, friction, lower, upper, scale, previous, mark, inside):
     """The same for a contact problem: the bounds of tangents stand at the normal impulse of x itself."""
     first = np.uint64(friction.size) * width
     residual, half, active, changed, change, drift, from_mark, largest, probe = watch_rows(
@@ -60,19 +61,30 @@ def watch_contacts(x, y, width, cone, friction, lower, upper, scale, previous, m
     squares = 2.0 * half
     for c in range(np.uint64(friction.size)):
         n = c * width
+        p, q = n + ONE, n + width - ONE  # in two dimensions the same tangent
         limit = friction[c] * max(x[n], 0.0)
         factor, length = 1.0, 0.0
-        if cone:
-            p, q = n + ONE, n + ONE + ONE
+        error_n = error_p = error_q = 0.0
+        if law == CONES:
+            x_q, y_q = (x[q], scale[n] * y[q]) if q > p else (0.0, 0.0)
+            error_n, error_p, error_q = cone_natural(
+                friction[c], x[n], x[p], x_q, scale[n] * y[n], scale[n] * y[p], y_q
+            )
+            length = math.hypot(x[p], x_q)
+        elif law == DISCS:
             factor = disc_factor(x[p] - limited(scale[p] * y[p]), x[q] - limited(scale[q] * y[q]), limit)
             length = math.hypot(x[p], x[q])
         for i in range(n, n + width):
             here, slack, scaled = x[i], y[i], limited(scale[i] * y[i])
-            if i == n:
+            if law == CONES:
+                error = error_n if i == n else error_p if i == p else error_q
+                merit = error
+                between = here > 0.0 if i == n else length < limit
+            elif i == n:
                 error = natural(here, scaled, 0.0, np.inf)
                 merit = fischer(here, slack)
                 between = here > 0.0
-            elif cone:
+            elif law == DISCS:
                 error = scaled if factor == 1.0 else here - factor * (here - scaled)
                 merit = error
                 between = length < limit

@@ -14,7 +14,10 @@ from perp.problems.box import checked_bounds
 from perp.problems.inputs import Vector, as_vector, freeze, require_count
 from perp.problems.problem import Problem, find_row_scales
 
-MODELS = ("box", "cone")
+MODELS = ("box", "cone", "convex")
+
+SURFACE = 1.0 + 2.0**-50
+"""A point that leaves a cone by rounding alone counts as inside, so that projecting twice changes nothing."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,13 +25,19 @@ class ContactProblem(Problem):
     """Contacts with Coulomb friction, and optional further rows (joints, limits, motors).
 
     x holds impulses [N s], y = A x + b relative velocities [m/s]. Contact c owns the rows
-    `dimension * c + (0, 1, 2)`: normal, tangent, tangent (`dimension=2`: normal, tangent). Always
+    `dimension * c + (0, 1, 2)`: normal, tangent, tangent (`dimension=2`: normal, tangent). In the first two models
 
         0 <= x_n  ⊥  y_n >= 0.
 
     `model="box"` bounds each tangent by itself, |x_t| <= friction_c x_n, with y_t opposing (PGS-SM eq. 7).
     `model="cone"` bounds the pair by a disc, |(x_p, x_q)| <= friction_c x_n, and the friction opposes the slip: the
     exact Coulomb law with maximum dissipation. (In two dimensions the two are the same.)
+    `model="convex"` has the same cone K, and asks for a slack in the dual cone (Anitescu & Tasora 2010):
+
+        x in K = {|x_t| <= friction_c x_n}  ⊥  y in K* = {friction_c |y_t| <= y_n},       x · y = 0 contact by contact.
+
+    For symmetric positive semidefinite A these are the conditions for a minimum of 1/2 x^T A x + b^T x over K. The
+    price of convexity is a gap: a contact that slides also opens, with y_n = friction_c |y_t|.
 
     `friction` is one coefficient for all or one a contact. After the contacts may come `extra_rows` ordinary rows with
     bounds `lower` and `upper` (numbers, or arrays that also tell how many rows there are); by default they are
@@ -100,7 +109,7 @@ class ContactProblem(Problem):
         return np.arange(0, self.contact_rows, self.dimension)
 
     def bounds(self, x: Vector) -> tuple[Vector, Vector]:
-        """Bounds at x. For the cone model those of a tangent are the disc's, with no regard to the other tangent."""
+        """Bounds at x. Those of a tangent in a cone are the disc's, with no regard to the other tangent."""
         lower, upper = np.zeros(self.n), np.full(self.n, np.inf)
         limit = self.friction * np.maximum(x[self.normal_rows], 0.0)
         for tangent in range(1, self.dimension):
@@ -111,8 +120,15 @@ class ContactProblem(Problem):
         return lower, upper
 
     def project(self, x: Vector) -> Vector:
-        """Normals to x_n >= 0, then tangents to the bounds (or the disc) that those normals allow; others to theirs."""
+        """Normals to x_n >= 0, then tangents to the bounds (or the disc) that those normals allow; others to theirs.
+
+        Convex contacts go to the nearest point of their cone, normal and tangents together.
+        """
         projected = np.array(x, dtype=np.float64)
+        if self.model == "convex":
+            projected[: self.contact_rows] = _nearest_in_cones(self, projected)
+            projected[self.contact_rows :] = np.clip(projected[self.contact_rows :], self.lower, self.upper)
+            return projected
         normals = self.normal_rows
         projected[normals] = np.maximum(projected[normals], 0.0)
         if self.has_discs:
@@ -150,6 +166,23 @@ class ContactProblem(Problem):
             f"<ContactProblem with {self.contacts} contacts ({self.model} friction, {self.dimension}D)"
             f"{f', {others} other rows' if others else ''}, {self.A.form} A>"
         )
+
+
+def _nearest_in_cones(problem: ContactProblem, x: Vector) -> Vector:
+    """The rows of the contacts, each projected on its cone K.
+
+    Between K and its polar cone, the nearest point lies on the surface, on the line (cosine, sine x_t / |x_t|).
+    """
+    contacts = x[: problem.contact_rows].reshape(problem.contacts, problem.dimension)
+    normal, tangents = contacts[:, 0], contacts[:, 1:]
+    cosine = 1.0 / np.hypot(1.0, problem.friction)
+    sine = problem.friction * cosine
+    length = np.abs(tangents[:, 0]) if problem.dimension == 2 else np.hypot(tangents[:, 0], tangents[:, 1])
+    inside = (cosine * length <= SURFACE * sine * normal) & (normal >= 0.0)
+    along = np.maximum(cosine * normal + sine * length, 0.0)
+    factor = np.divide(sine * along, length, out=np.zeros(problem.contacts), where=length > 0.0)
+    nearest = np.concatenate([(cosine * along)[:, None], factor[:, None] * tangents], axis=1)
+    return np.where(inside[:, None], contacts, nearest).reshape(-1)
 
 
 def _count_extra_rows(extra_rows: int | None, lower: Any, upper: Any, n: int) -> int:

@@ -9,6 +9,8 @@ contact: of its normal row) is extreme, outside [2^-10, 2^20]: then s_i is the p
 (Multiplying a row of A and b by 1e300 does not change what solves the problem; it should not change when a solver stops
 either.) r is computed as clip(s_i y_i, x_i - upper_i, x_i - lower_i), which is the same and loses no small y beside a
 large x.
+
+The contacts of the convex model have the natural map of their cone, x - P_K(x - s y), with one s a contact.
 """
 
 from __future__ import annotations
@@ -28,8 +30,9 @@ from perp.problems.problem import Problem
 class Residuals:
     """Every measure of one point; zero means perfect. None where it does not apply or cannot be told.
 
-    The three measures of contacts speak of the exact Coulomb cone: at a solution of the box model, which lets the
-    corners of the box stick out of the cone, they need not vanish.
+    The three measures of contacts speak of the exact Coulomb law: at a solution of the box model, which lets the
+    corners of the box stick out of the cone, they need not vanish. At one of the convex model only `de_saxce` need not:
+    it tells by how much the gap of sliding contacts bends the law.
     """
 
     residual: float
@@ -41,16 +44,20 @@ class Residuals:
     fischer: float
     """Half the sum of squares of the Fischer-Burmeister function (NOTES eq. 17; Billups' form for boxes).
 
-    This is the merit of histories and callbacks. The tangents of cone friction enter with their natural map instead.
+    This is the merit of histories and callbacks. The tangents of cone friction, and all rows of convex contacts, enter
+    with their natural map instead.
     """
     modified_merit: float
-    """NOTES eq. 106, x^T |A x + b|; for boxes the distance to the nearest bound stands in for x."""
+    """NOTES eq. 106, x^T |A x + b|; for boxes, discs and cones the distance to the nearest bound stands in for x."""
     gap: float
-    """Complementarity gap: the sum of |x - lower| y+ + |upper - x| y- over finite bounds."""
+    """Complementarity gap: the sum of |x - lower| y+ + |upper - x| y- over finite bounds; convex contacts: |x · y|."""
     bound_violation: float
     """By how much x leaves its bounds, at most."""
     slack_violation: float
-    """The largest part of y whose sign no finite bound allows (for an LCP: how far y goes below zero)."""
+    """The largest part of y whose sign no finite bound allows (for an LCP: how far y goes below zero).
+
+    For convex contacts: how far y_n stays below friction |y_t|.
+    """
     objective: float | None
     """1/2 x^T A x + b^T x (NOTES eq. 21), for symmetric A."""
     active: int
@@ -89,8 +96,8 @@ def measure(problem: Problem, x: Vector) -> Residuals:
     scale = problem.row_scales
     is_contact = isinstance(problem, ContactProblem)
     if isinstance(problem, ContactProblem):
-        width, cone = np.uint64(problem.dimension), problem.has_discs
-        kernels.measure_contacts(x, y, width, cone, problem.friction, scale, diagonal, totals)
+        width = np.uint64(problem.dimension)
+        kernels.measure_contacts(x, y, width, _law_of(problem), problem.friction, scale, diagonal, totals)
         kernels.measure_rows(
             np.uint64(problem.contact_rows), x, y, problem.lower, problem.upper, scale, diagonal, totals
         )
@@ -119,6 +126,15 @@ def measure(problem: Problem, x: Vector) -> Residuals:
     )
 
 
+def _law_of(problem: ContactProblem) -> np.uint64:
+    """The kernels' number for what bounds the impulse of a contact."""
+    from perp.kernels import cones
+
+    if problem.model == "convex":
+        return cones.CONES
+    return cones.DISCS if problem.has_discs else cones.BOXES
+
+
 Measures = tuple[float, float, int, int, float, float, float, float, float]
 
 
@@ -137,10 +153,10 @@ class Watch:
         scale = problem.row_scales
         state = (scale, self.previous, self.mark, self.inside)
         if isinstance(problem, ContactProblem):
-            width, cone = np.uint64(problem.dimension), problem.has_discs
+            width, law = np.uint64(problem.dimension), _law_of(problem)
             self._pass = watching.watch_contacts
             self._before: tuple[Any, ...] = ()
-            self._after: tuple[Any, ...] = (width, cone, problem.friction, problem.lower, problem.upper, *state)
+            self._after: tuple[Any, ...] = (width, law, problem.friction, problem.lower, problem.upper, *state)
         else:
             lower, upper = problem.bounds(self.y)
             self._pass = watching.watch_rows

@@ -173,7 +173,7 @@ def _as_expressible(problem: Problem, path: Path) -> ContactProblem:
     if problem.model != "cone":
         raise FileFormatError(
             f"{path}: FCLIB means the friction cone, and this problem has model={problem.model!r}; save it as .npz, "
-            f"or make it a cone: ContactProblem(..., model='cone') (in two dimensions that is the same problem)"
+            f"or make it a cone: ContactProblem(..., model='cone') (for a box in two dimensions the same problem)"
         )
     if problem.contact_rows != problem.n:
         others = problem.n - problem.contact_rows

@@ -111,5 +111,7 @@ def _read_friction_law(guard: FileGuard, notes: dict[str, str]) -> tuple[str, in
     model, dimension = notes.get("model"), notes.get("dimension")
     if model is None or dimension not in ("2", "3"):
         example = f"{NOTE} model=cone dimension=3"
-        raise guard.fault("comments", f"friction needs a line '{example}' (model box or cone, dimension 2 or 3)")
+        raise guard.fault(
+            "comments", f"friction needs a line '{example}' (model box, cone or convex; dimension 2 or 3)"
+        )
     return model, int(dimension)

@@ -1,0 +1,1 @@
+"""Complementarity problems stated as other problems."""

@@ -1,0 +1,64 @@
+"""Clarabel: an interior-point method on the homogeneous embedding, so that it knows when there is no answer
+(Goulart & Chen 2024)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from perp.solvers.reformulation.bridges.bridge import Answer, Bridge, Ending, Run
+from perp.solvers.reformulation.statement import Multipliers, Statement
+
+
+@dataclass(frozen=True)
+class ClarabelBridge(Bridge):
+    name: ClassVar[str] = "clarabel"
+    package: ClassVar[str] = "clarabel"
+    module: ClassVar[str] = "clarabel"
+    tightest: ClassVar[float] = 1e-14
+
+    def prepare(self, solver: Any, statement: Statement, tolerance: float, seconds: float) -> Run:
+        """Its constraints are  rows z + s = right  with s = 0 for equations and s >= 0 for all others."""
+        qp = statement
+        below, above = np.flatnonzero(np.isfinite(qp.lower)), np.flatnonzero(np.isfinite(qp.upper))
+        pick = sparse.eye_array(qp.n, format="csr")
+        rows = sparse.csc_matrix(sparse.vstack([qp.E, qp.G, -pick[below], pick[above]]))
+        right = np.concatenate([qp.e, qp.h, -qp.lower[below], qp.upper[above]])
+        sizes = (qp.e.size, qp.h.size, below.size, above.size)
+        cones = [solver.ZeroConeT(qp.e.size), solver.NonnegativeConeT(sum(sizes[1:]))]
+        P = sparse.csc_matrix(sparse.triu(qp.P))
+        settings = solver.DefaultSettings()
+        settings.verbose, settings.max_threads, settings.time_limit = False, 1, seconds
+        settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = tolerance
+        settings.tol_infeas_abs = settings.tol_infeas_rel = tolerance
+        endings = {
+            solver.SolverStatus.Solved: Ending.SOLVED,
+            solver.SolverStatus.PrimalInfeasible: Ending.INFEASIBLE,
+            solver.SolverStatus.DualInfeasible: Ending.UNBOUNDED,
+        }
+
+        def run() -> Answer:
+            solution = solver.DefaultSolver(P, qp.c, rows, right, cones, settings).solve()
+            ending = next((ours for theirs, ours in endings.items() if solution.status == theirs), Ending.STOPPED)
+            z, parts = np.array(solution.x), np.split(np.array(solution.z), np.cumsum(sizes)[:-1])
+            bounds = np.zeros(qp.n)
+            bounds[below] -= parts[2]
+            bounds[above] += parts[3]
+            return Answer(
+                ending,
+                _spell_out(str(solution.status)),
+                z,
+                Multipliers(parts[0], parts[1], bounds),
+                int(solution.iterations),
+                z if ending is Ending.UNBOUNDED else None,  # then x is the direction
+            )
+
+        return run
+
+
+def _spell_out(name: str) -> str:
+    """`DualInfeasible` as `dual infeasible`."""
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()

@@ -1,0 +1,174 @@
+"""The complementarity problem with symmetric A as a quadratic program, handed to a solver that somebody else wrote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from perp.errors import suggest
+from perp.problems.inputs import Vector, require_number
+from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
+from perp.problems.problem import Problem
+from perp.problems.residuals import Watch
+from perp.solvers.method import Method, State
+from perp.solvers.reformulation.bridges import BACKENDS, cross, find_bridge, name_missing
+from perp.solvers.reformulation.bridges.bridge import Answer, Bridge, Ending
+from perp.solvers.reformulation.encoding import SPACES, Encoding, encode
+from perp.solvers.status import Status
+from perp.solvers.symmetry import asymmetry_objection
+
+TIGHTER = 1e-2
+"""Each further call asks for so small a share of the tolerance before."""
+
+FAR_OFF = 1e-4
+"""A residual above this share of the largest entry of b (its rows scaled) is no rounding error."""
+
+NEARLY_ZERO = 1e-6
+"""Entries of a direction below this share of the largest are meant to be zero."""
+
+FLAT = 1e-3
+"""A direction d with A d below this share of what the diagonal of A alone makes of it may be one with A d = 0."""
+
+
+@dataclass
+class ProgramState(State):
+    bridge: Bridge
+    encoding: Encoding
+    watch: Watch
+    tolerance: float
+    """What the next call is to ask for."""
+    residual: float = np.inf
+    """Of x."""
+
+
+@dataclass(frozen=True)
+class QuadraticProgram(Method):
+    """Minimise f(x) = 1/2 x^T A x + b^T x over lower <= x <= upper: for symmetric positive semidefinite A the
+    conditions of first order are the complementarity problem itself (NOTES eq. 21-22, 53).
+
+    `backend` is the solver: piqp, clarabel, proxqp, daqp, osqp, highs, or "auto", the first of these that is
+    installed. The result names the one that ran: `quadratic_program(piqp)`. One iteration is one call of it, the first
+    with `tolerance`, the next ones with a hundredth each, until the residual that perp computes is within the caller's
+    tolerance or the solver can be asked for no more. What the solver says of its own answer is only repeated.
+
+    `space` says how the program is stated (`perp.solvers.reformulation.encoding`: auto, assembled, body). A call is not
+    interrupted: limits of time act between calls. A start x0 is used by OSQP, and by ProxQP where A is sparse.
+    """
+
+    name: ClassVar[str] = "quadratic_program"
+    family: ClassVar[str] = "reformulation"
+    accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})
+    needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})
+    requires: ClassVar[str] = "symmetric positive semidefinite A, and an installed solver: pip install perp[piqp]"
+    reference: ClassVar[str] = "NOTES 2 and 5.3, eq. 21 and 53"
+    scales_itself: ClassVar[bool] = True
+    counted: ClassVar[tuple[str, ...]] = ("backend_iterations",)
+
+    backend: str = "auto"
+    tolerance: float = 1e-10
+    space: str = "auto"
+
+    def __post_init__(self) -> None:
+        require_number(self.tolerance, "tolerance", positive=True)
+        for name, choices in (("backend", BACKENDS), ("space", SPACES)):
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name} is {getattr(self, name)!r}{suggest(str(getattr(self, name)), choices)}")
+
+    @property
+    def label(self) -> str:
+        bridge = find_bridge(self.backend)
+        return self.name if bridge is None else f"{self.name}({bridge.name})"
+
+    def objection(self, problem: Problem) -> str | None:
+        bridge = find_bridge(self.backend)
+        if bridge is None:
+            return name_missing(self.backend)
+        try:
+            bridge.load()
+        except ImportError as fault:
+            return f"{bridge.package} is installed and cannot be imported: {fault}"
+        if self.space == "body" and problem.A.form != "factored":
+            return f"space='body' needs a factored A, and this one is {problem.A.form}"
+        return asymmetry_objection(problem) or _concave_objection(problem)
+
+    def start(self, problem: Problem, x: Vector) -> ProgramState:
+        bridge = find_bridge(self.backend)
+        assert bridge is not None
+        chosen = None if np.array_equal(x, problem.project(np.zeros(problem.n))) else x
+        encoding = encode(problem, self.space, chosen, full=bridge.dense_only)
+        state = ProgramState(x, bridge, encoding, Watch(problem), float(self.tolerance), ends_itself=True)
+        state.residual, *_ = state.watch.look(x)
+        state.counters["backend_iterations"] = 0.0
+        return state
+
+    def step(self, problem: Problem, state: State, count: int) -> None:
+        assert isinstance(state, ProgramState)
+        done = 0
+        while done < count and state.ended is None:
+            self._call(problem, state)
+            done += 1
+        state.unused = count - done
+
+    @staticmethod
+    def _call(problem: Problem, state: ProgramState) -> None:
+        """One call of the solver; its answer is taken if it is better than x, and says how to go on."""
+        answer = cross(state.bridge, state.encoding.statement, state.tolerance)
+        state.counters["backend_iterations"] += answer.iterations
+        x = _recovered(problem, state.encoding, answer.z)
+        if x is not None:
+            residual, *_, probe = state.watch.look(x)
+            if probe == 0.0 and residual < state.residual:  # asked for more, some solvers give less
+                state.x, state.residual = x, residual
+        said = f"{answer.backend} says '{answer.words}' when asked for {state.tolerance:.0e}"
+        direction = _find_escape(problem, state.encoding, answer)
+        state.tolerance *= TIGHTER
+        if direction is not None:
+            state.certificate = direction
+            state.ended = Status.RAY, f"{said}, and x runs off in a direction in which no slack changes"
+        elif answer.ending in (Ending.UNBOUNDED, Ending.INFEASIBLE):
+            state.ended = Status.BREAKDOWN, said
+        elif answer.ending is Ending.STOPPED or state.tolerance < state.bridge.tightest:
+            far_off = state.residual > FAR_OFF * np.abs(problem.b * problem.row_scales).max(initial=0.0)
+            state.ended = (Status.BREAKDOWN if x is None or far_off else Status.REDUCED_ACCURACY), said
+
+
+def _recovered(problem: Problem, encoding: Encoding, z: Vector | None) -> Vector | None:
+    """The x of an answer, within its bounds; None where there is none, or it is not finite."""
+    if z is None or z.size != encoding.statement.n or not np.isfinite(z).all():
+        return None
+    x = problem.project(encoding.recover(z))
+    return x if np.isfinite(x).all() else None
+
+
+def _find_escape(problem: Problem, encoding: Encoding, answer: Answer) -> Vector | None:
+    """A direction d within the bounds with A d = 0 and b^T d < 0, which f follows for ever; it proves that there is no
+    solution, and `solve` checks that. Solvers that give none leave z far out in that direction.
+    """
+    z = answer.z if answer.ray is None else answer.ray
+    if answer.ending is Ending.SOLVED or z is None or z.size != encoding.statement.n or not np.isfinite(z).all():
+        return None
+    far = NEARLY_ZERO * np.abs(z[z.size - encoding.rows.size :]).max(initial=0.0)
+    z = np.where(np.abs(z) > far, z, 0.0)
+    lower, upper = problem.bounds(problem.b)
+    low, high = np.where(np.isinf(lower), -np.inf, 0.0), np.where(np.isinf(upper), np.inf, 0.0)
+    direction = np.clip(encoding.recover_direction(z), low, high)
+    largest = np.abs(direction).max(initial=0.0)
+    if largest == 0.0 or not np.isfinite(largest):
+        return None
+    direction /= largest
+    assert problem.diagonal is not None
+    change = np.abs(problem.A.apply(direction) * problem.row_scales).max()
+    own = np.abs(problem.diagonal * direction * problem.row_scales).max()
+    return direction if float(problem.b @ direction) < 0.0 and change <= FLAT * own else None
+
+
+def _concave_objection(problem: Problem) -> str | None:
+    """A semidefinite matrix has no negative diagonal entry; more is not asked beforehand, as it would cost a factor."""
+    assert problem.diagonal is not None
+    negative = np.flatnonzero(problem.diagonal < 0.0)
+    if not negative.size:
+        return None
+    i = negative[0]
+    return f"A is not positive semidefinite: A[{i},{i}] is {problem.diagonal[i]:g}"

@@ -1,0 +1,194 @@
+"""Begin with a few iterations of one method and go on with another (NOTES section 7, Figure 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from perp.problems.inputs import Vector, require_count
+from perp.problems.problem import Problem
+from perp.solvers.fit import misfit
+from perp.solvers.method import Method, State
+from perp.solvers.status import Status
+
+COUNTER = "warm_up_iterations"
+
+
+@dataclass
+class WarmState(State):
+    active: State
+    """Of the starter first, then of the method."""
+    starter_problem: Problem
+    method_problem: Problem
+    left: int
+    """Iterations that the starter may still do."""
+    factors: Vector | float
+    """What a certificate of the method is multiplied with, to belong to the rows that the wrapper was given."""
+    warmed: int = 0
+    """Iterations that the starter did."""
+    since: int = 0
+    """Iterations that the method did."""
+    is_warming: bool = True
+    starter_counters: dict[str, float] = field(default_factory=dict)
+    starter_certificate: Vector | None = None
+
+
+@dataclass(frozen=True)
+class WarmStarted(Method):
+    """The first `iterations` iterations are those of `starter`; from where they end `method` goes on by itself.
+
+    Both are counted: `result.iterations`, the history and the times are of the two together, and the counter
+    `warm_up_iterations` tells how many were the starter's, so that their difference is the method's own. A starter that
+    ends by itself hands over early, and a problem that it solves is solved. What it counted has `warm_up_` before its
+    name. The method prepares itself (factors, index sets) when its turn comes, which counts as its own time.
+
+    Each of the two runs on the rows that it would be given alone: scaled, or as they are (`Method.scales_itself`).
+    """
+
+    starter: Method
+    method: Method
+    iterations: int = 10
+
+    name: ClassVar[str] = "warm_started"
+    family: ClassVar[str] = "wrapper"
+    requires: ClassVar[str] = "what the two methods require"
+    reference: ClassVar[str] = "NOTES 7, Figure 6"
+
+    def __post_init__(self) -> None:
+        for value in (self.starter, self.method):
+            if not isinstance(value, Method):
+                raise TypeError(f"warm_started_by takes method objects such as perp.PGS(), not {value!r}")
+        require_count(self.iterations, "iterations")
+
+    @property
+    def accepts(self) -> frozenset[str]:  # type: ignore[override]
+        return self.starter.accepts & self.method.accepts
+
+    @property
+    def needs(self) -> frozenset[str]:  # type: ignore[override]
+        return self.starter.needs | self.method.needs
+
+    @property
+    def check_every(self) -> int:  # type: ignore[override]
+        return self.method.check_every
+
+    @property
+    def counted(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(dict.fromkeys((COUNTER, *_prefixed(self.starter.counted), *self.method.counted)))
+
+    @property
+    def scales_itself(self) -> bool:  # type: ignore[override]
+        return self.starter.scales_itself or self.method.scales_itself
+
+    @property
+    def label(self) -> str:
+        return f"warm_started_by({self.starter.label}, iterations={self.iterations})({self.method.label})"
+
+    def default_iterations(self, problem: Problem) -> int:
+        return self.iterations + self.method.default_iterations(problem)
+
+    def objection(self, problem: Problem) -> str | None:
+        for role, one in (("starter", self.starter), ("method", self.method)):
+            reason = misfit(one, problem)
+            if reason is not None:
+                return f"its {role} {one.label} would refuse: {reason}"
+        return None
+
+    def start(self, problem: Problem, x: Vector) -> WarmState:
+        starter_problem, method_problem = (
+            problem if one.scales_itself else problem.equilibrated() for one in (self.starter, self.method)
+        )
+        factors = problem.row_scales if method_problem is not problem else 1.0
+        active = self.starter.start(starter_problem, x)
+        state = WarmState(active.x, active, starter_problem, method_problem, self.iterations, factors)
+        self._follow(state)
+        return state
+
+    def refresh(self, problem: Problem, state: State) -> None:
+        assert isinstance(state, WarmState)
+        if state.is_warming:
+            self.starter.refresh(state.starter_problem, state.active)
+        else:
+            self.method.refresh(state.method_problem, state.active)
+
+    def step(self, problem: Problem, state: State, count: int) -> None:
+        assert isinstance(state, WarmState)
+        done = 0
+        if state.is_warming:
+            width = min(count, state.left)
+            self.starter.step(state.starter_problem, state.active, width)
+            done = width - state.active.unused
+            state.warmed += done
+            state.left = 0 if state.active.ended is not None else state.left - done
+            if done < count and state.left == 0:
+                self._hand_over(state)
+        if not state.is_warming and state.active.ended is None:
+            self.method.step(state.method_problem, state.active, count - done)
+            own = count - done - state.active.unused
+            state.since += own
+            done += own
+        self._follow(state)
+        state.unused = count - done
+
+    def _hand_over(self, state: WarmState) -> None:
+        """The method's turn."""
+        state.is_warming = False
+        state.starter_counters, state.starter_certificate = state.active.counters, state.active.certificate
+        x = state.active.x if state.active.offer is None else state.active.offer
+        if np.isfinite(x).all():
+            state.active = self.method.start(state.method_problem, x.copy())
+        else:
+            state.active.ended = Status.BREAKDOWN, f"{self.starter.label} left numbers that are not finite"
+
+    def _follow(self, state: WarmState) -> None:
+        """What the one whose turn it is says of itself is passed on."""
+        inner = state.active
+        state.x, state.offer = inner.x, inner.offer
+        counters = {COUNTER: float(state.warmed)}
+        if state.is_warming:
+            # whatever x does now, the method has not had its turn
+            state.ends_itself, state.repeatable = True, False
+            state.counters = counters | _prefix(inner.counters)
+            return
+        state.ended, state.ends_itself = inner.ended, inner.ends_itself
+        # to come upon a point of the warm-up is no cycle; after as many iterations more the loop has forgotten those
+        forgotten = state.since > state.warmed + 3 * self.check_every
+        state.repeatable = inner.repeatable and forgotten and bool(np.isfinite(inner.x).all())
+        own = None if inner.certificate is None else inner.certificate * state.factors
+        state.certificate = state.starter_certificate if own is None else own
+        state.counters = counters | _prefix(state.starter_counters) | inner.counters
+        warmed_within = inner.counters.get(COUNTER, 0.0)  # where the method has a warm-up of its own
+        state.counters[COUNTER] = state.warmed + warmed_within
+
+
+def _prefixed(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"warm_up_{name}" for name in names)
+
+
+def _prefix(counters: dict[str, float]) -> dict[str, float]:
+    return {f"warm_up_{name}": value for name, value in counters.items()}
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """What is done before any method that it is called with."""
+
+    starter: Method
+    iterations: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.starter, Method):
+            raise TypeError(f"warm_started_by takes a method object such as perp.PGS(), not {self.starter!r}")
+        require_count(self.iterations, "iterations")
+
+    def __call__(self, method: Method) -> WarmStarted:
+        return WarmStarted(self.starter, method, self.iterations)
+
+
+def warm_started_by(starter: Method, iterations: int = 10) -> WarmUp:
+    """A wrapper for any method: `warm = perp.warm_started_by(perp.PGS(), iterations=10)`, then
+    `perp.solve(problem, warm(perp.PSOR()))`.
+    """
+    return WarmUp(starter, iterations)
