@@ -1,0 +1,157 @@
+"""Where PGCG stands: x, its index sets, and the conjugate gradients on the face that they span."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.linalg.preconditioners import Preconditioner
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import Vector, freeze
+from perp.problems.problem import Problem
+from perp.solvers.gradient.metric import diagonal_weights
+from perp.solvers.method import State
+from perp.solvers.pivoting.friction_bounds import FrictionBounds
+
+Sets = NDArray[np.int8]
+"""-1 at the lower bound, 0 free, 1 at the upper bound (`perp.kernels.index_sets`)."""
+
+
+@dataclass
+class FaceState(State):
+    """The face is the set of free rows; q, r and z belong to it and are zero elsewhere."""
+
+    point: Vector
+    """x within the bounds that stand now; `x` itself is this, within the bounds that its normal impulses allow."""
+    y: Vector
+    """A x + b + softening x, kept up to date along with the point."""
+    sets: Sets
+    lower: Vector
+    upper: Vector
+    weight: Vector
+    preconditioner: Preconditioner
+    softening: Vector
+    """THESIS Algorithm 9."""
+    pivots: NDArray[np.int64]
+    """How often each row became tight or free."""
+    limits: NDArray[np.int64]
+    """How often it may, before it is softened (again)."""
+    friction: FrictionBounds | None
+    q: Vector
+    product: Vector
+    r: Vector
+    trial: Vector
+    trial_y: Vector
+    zero: Vector
+    rho: float = 0.0
+    """r^T z: the residual of the face in the norm of the preconditioner, squared."""
+    goal: float = 0.0
+    """The pass is over when rho is down here."""
+    inner: int = 0
+    """Steps of this pass."""
+    steps_since_refresh: int = 0
+    longest: float = 0.0
+    """The step to the nearest bound along q (THESIS eq. 5.1)."""
+    stiffness: float = 0.0
+    """The largest curvature met, in units of the metric."""
+    left: float = np.inf
+    """What was left of the residual on the free rows when rounding last stopped a pass."""
+    is_new_pass: bool = True
+    is_new_face: bool = True
+    is_soft: bool = False
+    hardened: bool = False
+    """The softening was taken back, and is not to come again."""
+
+    @staticmethod
+    def begin(problem: Problem, x: Vector, preconditioner: Preconditioner, pivot_limit: int) -> FaceState:
+        """Index sets by position: a row at a bound is tight (THESIS 5.3)."""
+        n = problem.n
+        lower, upper = (bound.copy() for bound in problem.bounds(x))
+        sets = np.zeros(n, dtype=np.int8)
+        sets[x >= upper] = 1
+        sets[x <= lower] = -1
+        return FaceState(
+            x,
+            point=x,
+            y=np.empty(n),
+            sets=sets,
+            lower=lower,
+            upper=upper,
+            weight=diagonal_weights(problem),
+            preconditioner=preconditioner,
+            softening=np.zeros(n),
+            pivots=np.zeros(n, dtype=np.int64),
+            limits=np.full(n, pivot_limit, dtype=np.int64),
+            friction=FrictionBounds.begin(problem, x) if isinstance(problem, ContactProblem) else None,
+            q=np.zeros(n),
+            product=np.empty(n),
+            r=np.zeros(n),
+            trial=np.empty(n),
+            trial_y=np.empty(n),
+            zero=freeze(np.zeros(n)),
+            repeatable=False,
+        )
+
+    def begin_pass(self) -> None:
+        """The free rows are others than before: a new preconditioner, a new direction, a new goal."""
+        self.is_new_pass = self.is_new_face = True
+        self.counters["passes"] += 1
+
+    def refresh(self, problem: Problem) -> None:
+        """The slack, computed from the point, and directions that start afresh from it."""
+        self.renew_slack(problem)
+        self.is_new_face = True
+
+    def renew_slack(self, problem: Problem) -> None:
+        self.evaluate(problem, self.point, self.y)
+        self.steps_since_refresh = 0
+
+    def evaluate(self, problem: Problem, x: Vector, out: Vector) -> None:
+        """out = A x + b, with the softening."""
+        problem.A.slack(x, problem.b, out)
+        self.counters["products"] += 1
+        if self.is_soft:
+            out += self.softening * x
+
+    def measure(self, problem: Problem) -> tuple[float, float, float]:
+        """The size of the numbers, what is left on free rows, and the worst wrong slack of a tight one."""
+        from perp.kernels.conjugate_gradients import measure_face
+
+        bounds = (self.lower, self.upper)
+        size, left, wrong = measure_face(self.sets, self.point, self.y, problem.b, *bounds, self.weight)
+        return float(size), float(left), float(wrong)
+
+    def soften(self, regularisation: float) -> None:
+        """THESIS Algorithm 9, for free rows with two finite bounds that pivoted often."""
+        friction = np.isfinite(self.lower) & np.isfinite(self.upper)
+        often = friction & (self.sets == 0) & (self.pivots > self.limits)
+        if often.any():
+            more = np.where(often, regularisation / self.weight, 0.0)
+            self.softening += more
+            self.y += more * self.point
+            self.limits[often] *= 2
+            self.is_soft = True
+
+    def harden(self, problem: Problem) -> None:
+        """Back to the asked problem."""
+        self.softening[:] = 0.0
+        self.is_soft, self.hardened, self.left = False, True, np.inf
+        self.refresh(problem)
+        self.begin_pass()
+
+    def set_friction(self, problem: Problem, limit: Vector) -> None:
+        """New bounds for the tangents; x stays at the bounds where it was, and within them everywhere."""
+        assert self.friction is not None
+        tangents = self.friction.rows
+        self.upper[tangents], self.lower[tangents] = limit, -limit
+        closed = tangents[limit == 0.0]
+        self.sets[closed] = -1
+        np.copyto(self.point, self.lower, where=self.sets < 0)
+        np.copyto(self.point, self.upper, where=self.sets > 0)
+        np.clip(self.point, self.lower, self.upper, out=self.point)
+        self.left = np.inf
+        self.counters["bound_updates"] += 1
+        self.refresh(problem)
+        self.begin_pass()

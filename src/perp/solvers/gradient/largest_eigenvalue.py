@@ -1,0 +1,45 @@
+"""An estimate from above of the largest eigenvalue of A in a diagonal metric, for step lengths (Lanczos 1950)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from perp.problems.inputs import Vector, freeze
+from perp.problems.problem import Problem
+
+
+def estimate_largest_eigenvalue(problem: Problem, weight: Vector, products: int, seed: int) -> tuple[float, int]:
+    """The largest eigenvalue of W^1/2 A W^1/2, W = diag(weight), and how many products with A it took.
+
+    The largest Ritz value after that many steps of Lanczos, plus the residual of its vector: an interval of that size
+    around it holds an eigenvalue, and nearly always the largest lies below its end. A starting vector without any part
+    of it could deceive the estimate; so methods must notice when steps are too long.
+    """
+    from scipy.linalg import eigh_tridiagonal
+
+    from perp.kernels.conjugate_gradients import dot
+
+    n = problem.n
+    root, zero = np.sqrt(weight), freeze(np.zeros(n))
+    vector, before, image = np.random.default_rng(seed).standard_normal(n), np.zeros(n), np.empty(n)
+    vector /= np.sqrt(dot(vector, vector)) or 1.0
+    diagonal: list[float] = []
+    beside: list[float] = []
+    for _ in range(min(products, n)):
+        problem.A.slack(root * vector, zero, image)
+        image *= root
+        diagonal.append(dot(vector, image))
+        image -= diagonal[-1] * vector
+        if beside:
+            image -= beside[-1] * before
+        beside.append(float(np.sqrt(dot(image, image))))
+        if not np.isfinite(beside[-1]) or beside[-1] <= 1e-14 * max(map(abs, diagonal)):
+            break
+        before, vector = vector, image / beside[-1]
+    if not diagonal:
+        return 0.0, 0
+    if not np.isfinite(diagonal + beside).all():
+        return np.inf, len(diagonal)
+    values, vectors = eigh_tridiagonal(np.array(diagonal), np.array(beside[:-1]), lapack_driver="stev")
+    largest = int(np.argmax(np.abs(values)))
+    return float(abs(values[largest]) + beside[-1] * abs(vectors[-1, largest])), len(diagonal)

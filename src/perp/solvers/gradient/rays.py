@@ -1,0 +1,60 @@
+"""Iterates that run away: along a direction u in which nothing stops x, the objective may fall for ever.
+
+    1/2 (x + t u)^T A (x + t u) + b^T (x + t u)  ->  -inf     if  u^T A u < 0,  or  A u = 0 and b^T u < 0.
+
+Where a problem has no solution, the iterates of a gradient method turn into such a direction (Pazy 1971). If A u = 0,
+or A u <= 0 as in some indefinite problems, u proves that the problem is infeasible; `solve` checks it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from perp.problems.inputs import Vector, freeze
+from perp.problems.operators.base import TO_SPARSE
+from perp.problems.problem import Problem
+from perp.solvers.gradient.projection import FeasibleSet
+from perp.solvers.method import State
+from perp.solvers.status import Status
+
+FLAT = 1e-9
+"""A u counts as zero below this share of the largest that it could be."""
+
+SIGNIFICANT = 1e-6
+"""b^T u counts as negative below minus this share of the sum of |b_i u_i|."""
+
+
+@dataclass
+class RayWatch:
+    """Looks at the way that x went since the last look, after 1, 2, 4, 8, ... iterations; a look takes a product."""
+
+    mark: Vector
+    next_look: int = 1
+
+    def look(self, problem: Problem, state: State, feasible: FeasibleSet, iteration: int, stiffness: float) -> None:
+        """End with RAY where the objective falls for ever; `stiffness` is |W^1/2 A W^1/2|."""
+        if iteration < self.next_look:
+            return
+        self.next_look *= 2
+        u = feasible.nearest_ray(state.x - self.mark)
+        np.copyto(self.mark, state.x)
+        largest = float(np.abs(u).max(initial=0.0))
+        if not 0.0 < largest < np.inf:
+            return
+        u /= largest
+        product = problem.A.slack(u, freeze(np.zeros(problem.n)), np.empty(problem.n))
+        state.counters["products"] += 1
+        square, curvature = float(np.sum(u / feasible.weight * u)), float(np.sum(u * product))
+        is_flat = np.sum(feasible.weight * product * product) <= (FLAT * stiffness) ** 2 * square
+        falls = -np.sum(problem.b * u) > SIGNIFICANT * np.sum(np.abs(problem.b * u))
+        if curvature < -FLAT * stiffness * square:
+            reason = "the objective has negative curvature along a direction in which nothing stops x"
+        elif is_flat and falls:
+            reason = "x runs off along a direction that changes no slack, and the objective falls for ever"
+        else:
+            return
+        state.ended = Status.RAY, reason
+        if TO_SPARSE in problem.A.ability_set:  # otherwise nobody could check it
+            state.certificate = u
