@@ -16,6 +16,7 @@ from rich.table import Table
 
 import perp
 from benchmarks.cpp_twin import FLAGS, CppTwin
+from benchmarks.newton import measure_newton
 from benchmarks.overhead import measure_checks, measure_loop, measure_memory, measure_start
 from benchmarks.pivoting import add_options, measure_pivoting
 from benchmarks.preconditioners import measure_preconditioners
@@ -35,13 +36,16 @@ BENCHMARKS: dict[str, Measure] = {
     "sweeps": partial(_beside_twin, (measure_rows, measure_contacts, measure_compressed_rows, measure_scattered_rows)),
     "overhead": partial(_beside_twin, (measure_loop, measure_checks, measure_memory, measure_start)),
     "pivoting": measure_pivoting,
+    "newton": measure_newton,
     "preconditioners": measure_preconditioners,
 }
 
 
 def main(arguments: list[str]) -> None:
     parser = ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"of {', '.join(BENCHMARKS)}; none: all, pivoting in its quick form")
+    parser.add_argument(
+        "names", nargs="*", help=f"of {', '.join(BENCHMARKS)}; none: all, pivoting and newton in their quick forms"
+    )
     add_options(parser)
     options = parser.parse_args(arguments)
     unknown = set(options.names) - set(BENCHMARKS)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from rich.table import Table
 
 from benchmarks.contact_steps import measure_cold, measure_warm
 from benchmarks.dense_lcps import measure_dense
-from benchmarks.effort import QUICK, Effort, Row
+from benchmarks.effort import Effort, Row, read_effort
 from benchmarks.factors import measure_factors, missing_packages
 from benchmarks.growth import measure_growth
 from benchmarks.peers import CONTACT_PEERS, DENSE_PEERS, Peer, split_by_presence
@@ -31,21 +31,21 @@ PARTS = "ABCD"
 
 
 def add_options(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("pivoting")
+    group = parser.add_argument_group("pivoting and newton")
     group.add_argument("--quick", action="store_true", help="small sizes, few seeds: about two minutes")
-    group.add_argument("--parts", default=",".join(PARTS), help="which of A,B,C,D (default: all)")
+    group.add_argument("--parts", help="which of A,B,C,D (pivoting) or E,F,G (newton); default: all")
     group.add_argument("--sizes", type=_read_counts, help="A: rows of the dense problems, such as 50,200,500")
-    group.add_argument("--rows", type=_read_counts, help="B and D: rows of the contact problems, such as 1000,5000")
+    group.add_argument("--rows", type=_read_counts, help="B, D and E: rows of the contact problems, such as 1000,5000")
     group.add_argument("--growth-rows", type=_read_counts, help="C: rows of the contact problems")
-    group.add_argument("--seeds", type=int, help="B: problems of each kind (default 20)")
+    group.add_argument("--seeds", type=int, help="B and E: problems of each kind (default 20)")
     group.add_argument("--limit", type=float, help="seconds for a run, and for all runs of a peer on one kind")
     group.add_argument("--out", type=Path, help="write every measurement to this JSON file")
 
 
 def measure_pivoting(options: Namespace) -> Iterator[Table | str]:
     """Tables as they are ready, and a line for each peer that is not there."""
-    effort = _read_effort(options)
-    chosen = [part for part in PARTS if part in options.parts.upper()]
+    effort = read_effort(options)
+    chosen = [part for part in PARTS if part in (options.parts or PARTS).upper()]
     peers, missing = split_by_presence([*DENSE_PEERS, *CONTACT_PEERS])
     for package in dict.fromkeys([*missing, *missing_packages()]):
         yield f"not installed: pip install {package}"
@@ -73,19 +73,6 @@ def _measure_part(part: str, effort: Effort, peers: list[Peer], rows: list[Row])
         yield from measure_growth(effort, rows)
     else:
         yield from measure_factors(effort, rows)
-
-
-def _read_effort(options: Namespace) -> Effort:
-    """The usual effort, or the quick one, with what was asked for by name."""
-    asked = {
-        "dense_sizes": options.sizes,
-        "contact_rows": options.rows,
-        "growth_rows": options.growth_rows,
-        "seeds": options.seeds,
-        "limit": options.limit,
-    }
-    given = {name: value for name, value in asked.items() if value is not None}
-    return replace(QUICK if options.quick else Effort(), **given)
 
 
 def _read_counts(text: str) -> tuple[int, ...]:

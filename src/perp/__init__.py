@@ -19,7 +19,15 @@ from perp.problems.operators import (
 )
 from perp.problems.residuals import Residuals, verify
 from perp.solvers.api import solve
+from perp.solvers.gradient.apgd import APGD
+from perp.solvers.gradient.mprgp import MPRGP
+from perp.solvers.gradient.pgcg import PGCG
+from perp.solvers.gradient.spg import SPG
 from perp.solvers.loop import Progress
+from perp.solvers.newton.fischer import Fischer
+from perp.solvers.newton.interior_pivoting import InteriorPivoting
+from perp.solvers.newton.interior_point import InteriorPoint
+from perp.solvers.newton.minimum_map import MinimumMap
 from perp.solvers.pivoting.all_solutions import Solutions
 from perp.solvers.pivoting.all_solutions import enumerate_solutions as enumerate
 from perp.solvers.pivoting.block_principal import BlockPrincipal
@@ -27,6 +35,7 @@ from perp.solvers.pivoting.dantzig import Dantzig
 from perp.solvers.pivoting.enumeration import Enumeration
 from perp.solvers.pivoting.lemke import Lemke
 from perp.solvers.pivoting.principal import Principal
+from perp.solvers.reformulation.quadratic_program import QuadraticProgram
 from perp.solvers.result import Result
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
 from perp.solvers.splitting.jacobi import Jacobi
@@ -34,6 +43,7 @@ from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
 from perp.solvers.warm_up import warm_up
 from perp.solvers.wrappers.best_so_far import best_so_far
+from perp.solvers.wrappers.warm_started import warm_started_by
 from perp.version import __version__
 
 __all__ = [
@@ -65,7 +75,17 @@ __all__ = [
     "PGS",
     "PSOR",
     "SymmetricPSOR",
+    "MinimumMap",
+    "Fischer",
+    "InteriorPoint",
+    "InteriorPivoting",
+    "PGCG",
+    "MPRGP",
+    "APGD",
+    "SPG",
+    "QuadraticProgram",
     "best_so_far",
+    "warm_started_by",
     "warm_up",
     "Operator",
     "DenseOperator",

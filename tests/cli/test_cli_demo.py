@@ -31,7 +31,7 @@ def test_the_demo_writes_report_and_results_and_says_where(perp_command, small, 
     assert answer.code == 0
     assert f"wrote {folder / 'report.html'} and {folder / 'results.json'}" in answer.out
     rows = json.loads((folder / "results.json").read_text())["rows"]
-    assert len(rows) == len([line for line in answer.out.splitlines() if line.startswith(("stack", "fluid"))])
+    assert len(rows) == len([line for line in answer.out.splitlines() if line.startswith(("stack", "pile", "fluid"))])
     assert (folder / "report.html").read_text().startswith("<!doctype html>")
 
 

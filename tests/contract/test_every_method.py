@@ -40,7 +40,7 @@ def test_a_method_refuses_with_a_reason_or_returns_an_honest_result(method, kind
         return
     result = perp.solve(problem, method, max_iterations=300)
     found = perp.verify(problem, result.x)
-    assert result.method == method.name
+    assert result.method == method.label
     assert np.isfinite(result.x).all()
     assert result.residual == pytest.approx(found.residual, rel=1e-12, abs=1e-15)
     assert found.bound_violation <= 1e-12
@@ -64,7 +64,7 @@ def test_a_method_solves_the_easy_problems_that_it_accepts(method, kind):
     np.testing.assert_allclose(result.x, example.x, atol=1e-5)
 
 
-@pytest.mark.parametrize("model", ["box", "cone"])
+@pytest.mark.parametrize("model", ["box", "cone", "convex"])
 @pytest.mark.parametrize("method", default_methods(), ids=lambda method: method.name)
 def test_a_method_solves_a_small_stack_with_friction(method, model):
     example = gallery.make("box_stack", n=48, model=model)
@@ -79,7 +79,7 @@ def test_a_method_solves_a_small_stack_with_friction(method, model):
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_a_method_describes_itself(method):
     assert method.name == method.name.lower()
-    assert method.accepts <= {"lcp", "box", "contact/box", "contact/cone"}
+    assert method.accepts <= {"lcp", "box", "contact/box", "contact/cone", "contact/convex"}
     assert method.family in method.__module__
     assert method.requires
     assert any(letter.isdigit() for letter in method.reference), "name a section, an equation or a year"

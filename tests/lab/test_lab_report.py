@@ -46,7 +46,7 @@ def made(tmp_path_factory):
 
 
 def test_the_demo_has_a_row_for_every_suitable_method_of_every_problem(made, instances):
-    expected = {(i.name, method.name) for i in instances for method in suitable_methods(i.problem)}
+    expected = {(i.name, method.label) for i in instances for method in suitable_methods(i.problem)}
     assert {(row.problem, row.method) for row in made.rows} == expected
     assert [(row.problem, row.method) for row in read_rows(made.results)] == [
         (row.problem, row.method) for row in made.rows
@@ -79,7 +79,7 @@ def test_the_report_names_problems_methods_and_machine(made, instances):
 def test_a_method_that_raised_is_in_the_report_with_its_reason_escaped(instances, tmp_path):
     row = row_from_failure("fluid", "psor", ValueError("a < b & c"))
     path = tmp_path / "report.html"
-    write_report(path, instances[2:], [row], STOP, machine_facts())
+    write_report(path, instances[-1:], [row], STOP, machine_facts())
     text = path.read_text(encoding="utf-8")
     assert "ValueError: a &lt; b &amp; c" in text
     assert "No method gave a result." in text

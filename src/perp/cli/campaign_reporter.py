@@ -78,7 +78,7 @@ class TerminalReporter:
 
 def _aligned(words: tuple[str, ...]) -> str:
     problem, method, ended, *numbers = words
-    return f"{problem:<12} {method:<18} {ended:<18} " + " ".join(f"{number:>10}" for number in numbers)
+    return f"{problem:<12} {method:<26} {ended:<18} " + " ".join(f"{number:>10}" for number in numbers)
 
 
 def cells(row: Row) -> tuple[str, ...]:

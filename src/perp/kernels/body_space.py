@@ -44,7 +44,7 @@ def add_rows(pointers, values, weight, place, K):
 
 @kernel
 def weigh(free, compliance, shift, least, weight, added):
-    """weight = 1 / (C + shift), C + shift lifted to `least`; zero on rows that are not free. And what was added to C."""
+    """weight = 1 / (C + shift), C + shift lifted to `least`; zero on rows not free. Says what was added."""
     for i in range(weight.size):
         whole = max(compliance[i] + shift[i], least[i])
         added[i] = whole - compliance[i]

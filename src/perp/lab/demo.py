@@ -1,4 +1,4 @@
-"""The demonstration: a stack of boxes and a fluid, solved by every method that suits them."""
+"""The demonstration: boxes on boxes and a fluid, solved by every method that suits them."""
 
 from __future__ import annotations
 
@@ -52,6 +52,17 @@ def demo_instances(n: int = 1000) -> list[Instance]:
             n=n,
             load="gravity",
             model="cone",
+        ),
+        from_gallery(
+            "pile",
+            "A pile of boxes, friction bounds known in advance",
+            "Boxes of very different mass, each on four others, as a boxed problem: every friction impulse is bounded "
+            "by the weight that rests above, which does not change during the solve. Half of the rows are redundant, "
+            "the heaviest box weighs a thousand times the lightest, and the condition number of A is some 1e9. Methods "
+            "that factor a matrix take that in their stride; sweeps and gradients do not.",
+            kind="boxed_pile",
+            n=n,
+            load="gravity",
         ),
         from_gallery(
             "fluid",

@@ -165,26 +165,35 @@ def _troubles(instance: Instance, rows: Sequence[Row]) -> Markup:
     """Why some methods have no line: they raised, or the problem is outside their class."""
     raised = [(row.method, row.message) for row in rows if not len(row.history)]
     reasons = ((method.name, misfit(method, instance.problem)) for method in default_methods())
-    refused = [(name, f"not suited: {reason}") for name, reason in reasons if reason is not None]
+    together: dict[str, list[str]] = {}
+    for name, reason in reasons:
+        if reason is not None:
+            together.setdefault(reason, []).append(name)
+    refused = [(", ".join(names), f"not suited: {reason}") for reason, names in together.items()]
     items = [element("li", element("code", name), f" {reason}") for name, reason in raised + refused]
     return element("ul", join(*items), class_="quiet") if items else Markup("")
 
 
 def _solve_command(instance: Instance, rows: Sequence[Row], stop: Stopping) -> str:
     best = ranked(list(rows))[:1]
-    name = best[0].method if best else "auto"
+    name = plain_name(best[0].method) if best else "auto"
     return f"perp solve {instance.name}.npz --method {name} --max-iterations {stop.max_iterations}"
 
 
 def _methods(rows: Sequence[Row]) -> Markup:
     """What each method is, in its own words."""
-    names = dict.fromkeys(row.method for row in rows)
+    names = dict.fromkeys(plain_name(row.method) for row in rows)
     lines = []
     for method in (BY_NAME[name] for name in names if name in BY_NAME):
         summary = (inspect.getdoc(method) or "").partition("\n\n")[0].replace("\n", " ")
         lines.append((element("code", method.name), method.family, prose(summary), method.reference))
     columns = (Column("name"), Column("family"), Column("what it does", "prose"), Column("reference", "prose"))
     return join(element("h2", "The methods"), table(columns, lines))
+
+
+def plain_name(label: str) -> str:
+    """`quadratic_program` of `quadratic_program(piqp)`: the name that the roster and the command line know."""
+    return label.partition("(")[0]
 
 
 def _machine(machine: Mapping[str, str]) -> Markup:

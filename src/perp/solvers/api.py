@@ -13,6 +13,7 @@ from perp.errors import OperatorFault, suggest
 from perp.problems.certificates import PROVABLE, Certificate, sharpen, verify_certificate
 from perp.problems.inputs import Vector, as_vector, freeze
 from perp.problems.operators import SparseOperator
+from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
 from perp.solvers.choose import choose_method
@@ -28,7 +29,15 @@ ARGUMENTS = ("tol", "max_iterations", "max_seconds", "x0", "callback", "check_ev
 """The words that `solve` itself understands: for hints."""
 
 
-UNDECIDED = {Status.RAY, Status.BREAKDOWN, Status.CYCLING, Status.REDUCED_ACCURACY}
+UNDECIDED = {
+    Status.RAY,
+    Status.BREAKDOWN,
+    Status.CYCLING,
+    Status.REDUCED_ACCURACY,
+    Status.STAGNATED,
+    Status.LOCAL_MINIMUM,
+    Status.NON_DESCENT,
+}
 """How a method may end by itself and leave a vector that proves more than it says."""
 
 
@@ -158,6 +167,8 @@ def _checked_certificate(problem: Problem, work: Problem, outcome: Outcome) -> C
     """The vector that the method left, if it proves that the caller's problem has no solution."""
     direction = _direction(problem, work, outcome)
     if direction is None or problem.kind not in PROVABLE or outcome.status not in UNDECIDED:
+        return None
+    if TO_SPARSE not in problem.A.ability_set or not np.isfinite(direction).all():
         return None
     certificate = verify_certificate(problem, direction)
     if not certificate.valid:

@@ -1,5 +1,6 @@
 """`method="auto"`: a small rule for now.
 
+* convex contacts: `apgd`, which asks for nothing but products with A.
 * A gives rows and is symmetric, and there is no friction: `psor`, which must converge if A is PSD (NOTES 5.3).
 * A gives rows: `pgs`; over-relaxation is proven for symmetric A and fixed bounds only.
 * A gives a product and its diagonal: `jacobi`.
@@ -9,6 +10,7 @@
 from __future__ import annotations
 
 from perp.problems.problem import Problem
+from perp.solvers.gradient.apgd import APGD
 from perp.solvers.method import Method
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR
 from perp.solvers.splitting.jacobi import Jacobi
@@ -16,6 +18,8 @@ from perp.solvers.splitting.jacobi import Jacobi
 
 def choose_method(problem: Problem) -> Method:
     """The method that the rule above picks; whether it fits is checked like any other choice."""
+    if problem.kind == "contact/convex":
+        return APGD()
     if PGS.needs <= problem.A.ability_set:
         return PSOR() if problem.kind in ("lcp", "box") and problem.is_symmetric else PGS()
     return Jacobi()

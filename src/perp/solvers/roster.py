@@ -9,12 +9,21 @@ from typing import Any
 from perp.errors import suggest
 from perp.problems.problem import Problem
 from perp.solvers.fit import misfit
+from perp.solvers.gradient.apgd import APGD
+from perp.solvers.gradient.mprgp import MPRGP
+from perp.solvers.gradient.pgcg import PGCG
+from perp.solvers.gradient.spg import SPG
 from perp.solvers.method import Method
+from perp.solvers.newton.fischer import Fischer
+from perp.solvers.newton.interior_pivoting import InteriorPivoting
+from perp.solvers.newton.interior_point import InteriorPoint
+from perp.solvers.newton.minimum_map import MinimumMap
 from perp.solvers.pivoting.block_principal import BlockPrincipal
 from perp.solvers.pivoting.dantzig import Dantzig
 from perp.solvers.pivoting.enumeration import Enumeration
 from perp.solvers.pivoting.lemke import Lemke
 from perp.solvers.pivoting.principal import Principal
+from perp.solvers.reformulation.quadratic_program import QuadraticProgram
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
 from perp.solvers.splitting.jacobi import Jacobi
 
@@ -28,6 +37,15 @@ METHODS: tuple[type[Method], ...] = (
     PGS,
     PSOR,
     SymmetricPSOR,
+    MinimumMap,
+    Fischer,
+    InteriorPoint,
+    InteriorPivoting,
+    PGCG,
+    MPRGP,
+    APGD,
+    SPG,
+    QuadraticProgram,
 )
 
 BY_NAME: dict[str, type[Method]] = {method.name: method for method in METHODS}

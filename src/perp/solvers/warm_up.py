@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from perp.gallery import contact_like
+from perp.linalg import krylov
 from perp.linalg.cholesky import DenseCholesky
 from perp.linalg.free_systems import choose_system
 from perp.problems.box import BoxLCP
@@ -12,6 +14,11 @@ from perp.problems.friction import ContactProblem
 from perp.problems.lcp import LCP
 from perp.problems.operators import BodyMasses, DenseOperator, FactoredOperator, Operator, SparseOperator
 from perp.solvers.api import solve
+from perp.solvers.gradient.apgd import APGD
+from perp.solvers.newton.fischer import Fischer
+from perp.solvers.newton.interior_pivoting import InteriorPivoting
+from perp.solvers.newton.interior_point import InteriorPoint
+from perp.solvers.newton.minimum_map import MinimumMap
 from perp.solvers.pivoting.block_principal import BlockPrincipal
 from perp.solvers.pivoting.dantzig import Dantzig
 from perp.solvers.pivoting.principal import Principal
@@ -39,6 +46,8 @@ def warm_up() -> None:
             for method in suitable_methods(problem):
                 solve(problem, method, max_iterations=1).verify()
     _warm_up_pivoting(bodies)
+    _warm_up_newton(bodies)
+    _warm_up_krylov(bodies)
 
 
 def _warm_up_pivoting(bodies: FactoredOperator) -> None:
@@ -51,6 +60,8 @@ def _warm_up_pivoting(bodies: FactoredOperator) -> None:
         solve(problem, BlockPrincipal(space=space))
     for space in ("sparse", "body"):
         choose_system(problem, space).keep_apart(np.array([0]))
+    any_mass = FactoredOperator(bodies.J, bodies.mass.to_sparse())
+    solve(BoxLCP(any_mass, -np.ones(6), -0.1, 0.1), BlockPrincipal(space="body"))
     for ordering in ("nested_dissection", "reverse_cuthill_mckee"):
         solve(LCP(ordered, -np.ones(8)), BlockPrincipal(space="sparse", ordering=ordering))
     factor = DenseCholesky(np.eye(2))
@@ -60,3 +71,25 @@ def _warm_up_pivoting(bodies: FactoredOperator) -> None:
     border.solve(np.ones(1), np.ones(1))
     circular = LCP([[1.0, 2.0, -3.0], [0.0, 1.0, -1.0], [3.0, 0.0, 1.0]], [1.0, 1.0, -2.0])  # block pivots cycle
     solve(circular, BlockPrincipal(), tol=0.0)
+
+
+def _warm_up_newton(bodies: FactoredOperator) -> None:
+    """The passes of interior points that their first steps do not take, and the inexact Newton methods."""
+    problem = BoxLCP(bodies, -np.ones(6), -0.1, 0.1)
+    solve(problem, InteriorPivoting(centrality=1))
+    solve(problem, InteriorPoint(form="dense", centrality=1), tol=0.0)
+    for linear in ("pcg", "gmres"):
+        solve(problem, MinimumMap(linear=linear))
+    solve(problem, Fischer(linear="gmres"))
+    solve(contact_like(24).problem, Fischer(space="blocks"))
+
+
+def _warm_up_krylov(bodies: FactoredOperator) -> None:
+    """Every preconditioner that has kernels, and the three Krylov methods."""
+    problem = ContactProblem(bodies, -np.ones(6), 0.5)
+    for preconditioner in ("block_jacobi", "symmetric_gauss_seidel", "imaginary_ic0", "ict"):
+        solve(problem, BlockPrincipal(linear="pcg", preconditioner=preconditioner))
+    for solver in (krylov.cg, krylov.minres, krylov.gmres):
+        solver(lambda v: 2.0 * v, np.ones(2), tolerance=0.0, max_iterations=2)
+    for model in ("cone", "convex"):
+        solve(ContactProblem(bodies, -np.ones(6), 0.5, model), APGD(), max_iterations=1)

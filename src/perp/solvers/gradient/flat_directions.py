@@ -11,7 +11,7 @@ import numpy as np
 
 from perp.linalg.krylov import cg
 from perp.problems.certificates import PROVABLE
-from perp.problems.inputs import Vector
+from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.gradient.metric import diagonal_weights
@@ -45,31 +45,35 @@ def end_on_ray(problem: Problem, state: State, q: Vector, curvature: float, leng
         state.certificate = q.copy() if is_provable else None
     elif -float(np.sum(problem.b * q)) > SIGNIFICANT * float(np.sum(np.abs(problem.b * q))):
         state.ended = Status.RAY, "x runs off along a direction in which no slack changes"
-        state.certificate = _purify(problem, q) if is_provable else None
+        state.certificate = purify(problem, q)[0] if is_provable else None
     else:
         state.ended = Status.REDUCED_ACCURACY, "only directions in which no slack changes are left"
 
 
-def _purify(problem: Problem, q: Vector) -> Vector:
+def purify(problem: Problem, q: Vector, most: int = PRODUCTS) -> tuple[Vector, int]:
     """q without the part on which A still acts: q - d with A_FF d = A_FF q, on the rows F where q is not zero.
 
-    That may give small entries a sign which the bounds of their rows do not allow; such rows leave F.
+    That may give small entries a sign which the bounds of their rows do not allow; such rows leave F. Each correction
+    takes at most so many products with A; all that were taken are returned with the vector.
     """
     lower, upper = problem.bounds(q)
-    least, most = np.where(np.isfinite(lower), 0.0, -np.inf), np.where(np.isfinite(upper), 0.0, np.inf)
+    low, high = np.where(np.isfinite(lower), 0.0, -np.inf), np.where(np.isfinite(upper), 0.0, np.inf)
     scale = np.sqrt(diagonal_weights(problem))
     vector, purest, impurity = q / scale, q / scale, np.inf
+    nothing, products = freeze(np.zeros(q.size)), 0
     for _ in range(PURIFICATIONS):
         root = np.where(vector != 0.0, scale, 0.0)
 
         def product(v: Vector, root: Vector = root) -> Vector:
-            return root * problem.A.apply(root * v)
+            return root * problem.A.slack(root * v, nothing, np.empty(v.size))
 
         left = product(vector)
         largest = float(np.abs(left).max(initial=0.0))
+        products += 1
         if not largest < impurity * np.abs(vector).max(initial=0.0):
             break  # more corrections would only add rounding errors along other null vectors
         purest, impurity = vector, largest / float(np.abs(vector).max())
-        correction = cg(product, left, tolerance=PURER * largest, max_iterations=PRODUCTS).x
-        vector = np.clip(vector - correction, least, most)
-    return np.asarray(scale * purest)
+        correction = cg(product, left, tolerance=PURER * largest, max_iterations=most)
+        products += correction.iterations
+        vector = np.clip(vector - correction.x, low, high)
+    return np.asarray(scale * purest), products

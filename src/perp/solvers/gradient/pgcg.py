@@ -251,6 +251,8 @@ class PGCG(Method):
             state.harden(problem)
         elif left > EPSILON * size and state.rho > 0.0:
             state.goal, state.inner = self.inner_tolerance**2 * state.rho, 0
+        elif left > EPSILON * size:
+            state.ended = Status.BREAKDOWN, "r^T P^-1 r is zero, and r is not: it is too small for the range of numbers"
         elif state.steps_since_refresh == 0 or not self._sharpen(problem, state):
             state.ended = Status.REDUCED_ACCURACY, "the index sets are right"
 

@@ -3,7 +3,8 @@
     1/2 (x + t u)^T A (x + t u) + b^T (x + t u)  ->  -inf     if  u^T A u < 0,  or  A u = 0 and b^T u < 0.
 
 Where a problem has no solution, the iterates of a gradient method turn into such a direction (Pazy 1971). If A u = 0,
-or A u <= 0 as in some indefinite problems, u proves that the problem is infeasible; `solve` checks it.
+or A u <= 0 as in some indefinite problems, u proves that the problem is infeasible; `solve` checks it. That u is met
+only slowly: so a direction that is nearly flat is purified, and ends the iteration if it proves something then.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from perp.problems.certificates import PROVABLE, verify_certificate
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
+from perp.solvers.gradient.flat_directions import purify
 from perp.solvers.gradient.projection import FeasibleSet
 from perp.solvers.method import State
 from perp.solvers.status import Status
@@ -22,8 +25,16 @@ from perp.solvers.status import Status
 FLAT = 1e-9
 """A u counts as zero below this share of the largest that it could be."""
 
+NEARLY_FLAT = 1e-3
+"""Below this share it is worth while to take out of u what A still acts on."""
+
+FIRST_PURIFIED, SHARE = 16, 5
+"""That is done from this iteration on; each of its corrections may take one product with A for `SHARE` iterations."""
+
 SIGNIFICANT = 1e-6
 """b^T u counts as negative below minus this share of the sum of |b_i u_i|."""
+
+ALONG_FLAT = "x runs off along a direction that changes no slack, and the objective falls for ever"
 
 
 @dataclass
@@ -47,14 +58,29 @@ class RayWatch:
         product = problem.A.slack(u, freeze(np.zeros(problem.n)), np.empty(problem.n))
         state.counters["products"] += 1
         square, curvature = float(np.sum(u / feasible.weight * u)), float(np.sum(u * product))
-        is_flat = np.sum(feasible.weight * product * product) <= (FLAT * stiffness) ** 2 * square
+        action = float(np.sum(feasible.weight * product * product))
         falls = -np.sum(problem.b * u) > SIGNIFICANT * np.sum(np.abs(problem.b * u))
         if curvature < -FLAT * stiffness * square:
             reason = "the objective has negative curvature along a direction in which nothing stops x"
-        elif is_flat and falls:
-            reason = "x runs off along a direction that changes no slack, and the objective falls for ever"
+        elif falls and action <= (FLAT * stiffness) ** 2 * square:
+            reason = ALONG_FLAT
+        elif falls and action <= (NEARLY_FLAT * stiffness) ** 2 * square and iteration >= FIRST_PURIFIED:
+            proof = _find_proof(problem, state, u, iteration // SHARE)
+            if proof is None:
+                return
+            u, reason = proof, ALONG_FLAT
         else:
             return
         state.ended = Status.RAY, reason
         if TO_SPARSE in problem.A.ability_set:  # otherwise nobody could check it
             state.certificate = u
+
+
+def _find_proof(problem: Problem, state: State, u: Vector, most: int) -> Vector | None:
+    """u without what A acts on, if that proves the problem infeasible; never forms A, so only where A is stored."""
+    can_tell = problem.kind in PROVABLE and TO_SPARSE in problem.A.ability_set and problem.A.nonzeros() is not None
+    if not can_tell:
+        return None
+    pure, products = purify(problem, u, most)
+    state.counters["products"] += products
+    return pure if np.isfinite(pure).all() and verify_certificate(problem, pure).valid else None

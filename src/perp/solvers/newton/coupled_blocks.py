@@ -129,7 +129,7 @@ class CoupledBlocks(FreeSystem):
         self._inverse_U = _multiply(self._inverse, self._row_scale[:, :, None] * U)
         self._active = np.flatnonzero(self._V.any(axis=(1, 2)))
         T = _multiply(self._V.transpose(0, 2, 1), self._inverse_U)[self._active]
-        if not self._reduced.factor(T, self._active):
+        if not self._reduced.factor(np.ascontiguousarray(T), self._active):
             raise NotFinite("the reduced matrix is singular, or not finite")
 
     def solve(self, r: Vector) -> Vector:
@@ -204,24 +204,22 @@ class _SparseReduced(_Reduced):
 
 
 def _find_groups(matrix: sparse.csr_array) -> Members:
-    """The number of the group of each row."""
+    """The number of the group of each row: rows with the same neighbours, and rows with all neighbours in one group."""
     from perp.kernels import twins
 
     graph = adjacency(matrix)
     hashes = np.empty(graph.n, dtype=np.uint64)
     twins.hash_neighbourhoods(graph.pointers, graph.indices, hashes)
     _, group, count = np.unique(hashes, return_inverse=True, return_counts=True)
-    group = group.reshape(-1).astype(np.intp)
-    degree = np.diff(graph.pointers)
-    alone = np.flatnonzero((count[group] == 1) & (degree > 0))
-    first = group[graph.indices[graph.pointers[alone]]]
-    met = np.repeat(np.arange(graph.n), degree)
-    foreign = np.zeros(graph.n, dtype=np.bool_)
-    home = np.full(graph.n, -1, dtype=np.intp)
-    home[alone] = first
-    foreign[met[group[graph.indices] != home[met]]] = True
-    joins = alone[~foreign[alone] & (count[first] > 1)]
-    group[joins] = home[joins]
+    group = group.reshape(-1)
+    row = np.repeat(np.arange(graph.n), np.diff(graph.pointers))
+    neighbour = group[graph.indices]
+    lowest, highest = np.full(graph.n, graph.n), np.full(graph.n, -1)
+    np.minimum.at(lowest, row, neighbour)
+    np.maximum.at(highest, row, neighbour)
+    joins = np.flatnonzero((count[group] == 1) & (lowest == highest))
+    joins = joins[count[lowest[joins]] > 1]
+    group[joins] = lowest[joins]
     return np.unique(group, return_inverse=True)[1].reshape(-1).astype(np.intp)
 
 

@@ -13,7 +13,7 @@ from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems import LEAST_COMPLIANCE, SPACES, FreeSystem, choose_system
 from perp.linalg.orderings import METHODS as ORDERINGS
 from perp.problems.certificates import verify_certificate
-from perp.problems.inputs import Vector, require_count, require_number
+from perp.problems.inputs import Vector, freeze, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
@@ -255,9 +255,10 @@ def _solve(problem: Problem, state: InteriorState, target: float, *, refine: boo
     path = state.path
     path.set_right_side(target)
     dx = state.system.solve(path.right)
-    rest, before = np.empty(dx.size), np.inf
+    rest, product, before = np.empty(dx.size), np.empty(dx.size), np.inf
+    nothing = freeze(np.zeros(dx.size))
     for _ in range(REFINEMENTS if refine else 0):
-        product = problem.A.apply(dx)
+        problem.A.slack(dx, nothing, product)  # dx may be out of range, which `_judge` tells
         left, size = kernels.remainder(path.moves, path.right, product, path.diagonal, dx, path.scale, rest)
         if left <= ACCURACY * size or not left <= 0.5 * before:
             break
