@@ -51,6 +51,17 @@ def test_the_page_on_pivoting_shows_what_really_happens(tmp_path, monkeypatch, c
     assert proved == "proved: True"
 
 
+def test_the_page_on_newton_shows_what_really_happens(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run_blocks(ROOT / "docs" / "newton.md") == 2
+    pile, fischer, notes_own, plain, jacobi, ic0 = capsys.readouterr().out.splitlines()
+    assert pile == "Status.CONVERGED 13.0 1.0"
+    assert fischer == "Status.CONVERGED"
+    assert notes_own == "Status.BREAKDOWN"
+    assert all(" CONVERGED " in line for line in (plain, jacobi, ic0))
+    assert int(ic0.split()[2]) < 0.5 * int(jacobi.split()[2])
+
+
 def test_the_commands_of_the_readme_work(tmp_path):
     text = (ROOT / "README.md").read_text()
     commands = re.findall(r"^perp (generate|solve|methods)(.*?)(?:#.*)?$", text, re.MULTILINE)

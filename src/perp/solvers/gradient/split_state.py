@@ -62,7 +62,7 @@ class SplitState(State):
     @property
     def is_small(self) -> bool:
         """Whether the projected gradient, in the 2-norm, may be made of rounding errors alone."""
-        return max(self.reduced, self.chopped) <= self.x.size * self.noise**2
+        return max(self.reduced, self.chopped) <= self.x.size * self.noise * self.noise
 
     @property
     def has_only_noise(self) -> bool:
