@@ -8,7 +8,7 @@ from scipy import sparse
 
 import perp
 from perp import gallery
-from perp.linalg.free_systems.augmented import Augmented
+from perp.linalg.free_systems.augmented import make_augmented
 from perp.linalg.free_systems.body_plans import PairPlan, RowPlan, make_body_plan
 
 
@@ -79,7 +79,7 @@ def test_the_augmented_system_solves_for_the_free_rows(form):
         "sparse": perp.SparseOperator(sparse.csr_array(matrix)),
         "dense": perp.DenseOperator(matrix),
     }
-    system = Augmented(operator[form])
+    system = make_augmented(operator[form])
     rng = np.random.default_rng(2)
     free = rng.random(A.n) < 0.4
     shift = rng.uniform(0.5, 2.0, A.n)

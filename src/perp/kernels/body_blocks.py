@@ -10,23 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from perp.kernels.body_pairs import U2, U6, U12, U, row_add, row_dot
+from perp.kernels.body_space import search
 from perp.kernels.compile import inlined, kernel
 
 ENTRIES = 78
 """The lower triangle of 12 x 12."""
 
 U78, U144 = np.uint64(ENTRIES), np.uint64(144)
-
-
-@inlined
-def _search(row, low, high, wanted):
-    while low < high:
-        middle = (low + high) // 2
-        if row[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @kernel
@@ -52,7 +42,7 @@ def find_places(pairs, inverse, column_start, row, place):
                     if found >= low and found + 1 < high and row[found + 1] == wanted:
                         found = found + 1
                     else:
-                        found = _search(row, low, high, wanted)
+                        found = search(row, low, high, wanted)
                     place[at] = found
                 at += 1
 

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from perp.kernels.compile import kernel
+from perp.kernels.compile import inlined, kernel
+
+
+@inlined
+def search(row, low, high, wanted):
+    """Where `wanted` is among the rising numbers row[low:high]."""
+    while low < high:
+        middle = (low + high) // 2
+        if row[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel
@@ -14,14 +26,7 @@ def find_pairs(pointers, indices, inverse, column_start, row, place):
             for q in range(pointers[i], p + 1):
                 a, b = inverse[indices[p]], inverse[indices[q]]
                 column, wanted = min(a, b), max(a, b)
-                low, high = column_start[column], column_start[column + 1]
-                while low < high:
-                    middle = (low + high) // 2
-                    if row[middle] < wanted:
-                        low = middle + 1
-                    else:
-                        high = middle
-                place[at] = low
+                place[at] = search(row, column_start[column], column_start[column + 1], wanted)
                 at += 1
 
 

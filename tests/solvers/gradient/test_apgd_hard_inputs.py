@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import strategies
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
 
 import perp
 from perp import Status, gallery
 from perp.errors import MethodRefused
 from perp.solvers.gradient.apgd import APGD
+from perp.solvers.gradient.spg import SPG
 
 
 def test_a_matrix_that_is_not_symmetric_is_refused_with_the_place():
@@ -58,10 +60,31 @@ def test_what_has_no_solution_is_never_called_solved(name, problem):
     result = perp.solve(problem, APGD(), max_iterations=3000)
     assert result.status in (Status.INFEASIBLE, Status.RAY, Status.ITERATION_LIMIT, Status.BREAKDOWN), name
     assert np.isfinite(result.x).all()
-    if name in ("zero matrix", "coupled", "free rows"):
+    if name in ("rank", "fluid", "zero matrix", "coupled", "free rows"):
         assert result.status is Status.INFEASIBLE
     if name == "cones":
         assert result.status is Status.RAY
+
+
+@pytest.mark.parametrize("method", [APGD(), SPG()], ids=str)
+@pytest.mark.parametrize("kind", ["infeasible_psd", "closed_fluid"])
+def test_a_direction_that_is_nearly_flat_is_purified_into_a_proof(method, kind):
+    problem = gallery.make(kind).problem
+    result = perp.solve(problem, method)
+    assert result.status is Status.INFEASIBLE
+    assert perp.verify_certificate(problem, result.certificate.u).valid
+    assert result.iterations <= 500  # the iterates themselves are not flat after 10,000
+
+
+def test_purifying_is_left_to_problems_that_store_their_matrix():
+    problem = gallery.make("infeasible_psd", n=90).problem
+    dense = problem.A.to_dense()
+    bare = perp.MatrixFreeOperator(
+        LinearOperator((90, 90), matvec=lambda x: dense @ x, dtype=np.float64), np.diag(dense)
+    )
+    result = perp.solve(perp.LCP(bare, problem.b), APGD(), max_iterations=500)
+    assert result.status in (Status.RAY, Status.ITERATION_LIMIT)
+    assert result.certificate is None
 
 
 def test_an_indefinite_matrix_ends_honestly():

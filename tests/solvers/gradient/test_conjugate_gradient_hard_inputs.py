@@ -173,6 +173,18 @@ def test_numbers_that_overflow_are_a_breakdown(method):
     assert result.success == (perp.verify(huge, result.x).residual <= 1e-8)
 
 
+def test_a_solution_beyond_all_numbers_is_a_breakdown(method):
+    result = perp.solve(perp.LCP(np.diag([1e-200, 1e-200]), [-1e200, -1e200]), method)
+    assert result.status is Status.BREAKDOWN
+    assert np.isfinite(result.x).all()
+
+
+def test_squares_that_underflow_are_not_taken_for_a_solution(method):
+    plain = type(method)(preconditioner="none")
+    result = perp.solve(perp.LCP([[0.0, -1e-300], [-1e-300, 0.0]], [-1e-300, -1e-300]), plain)
+    assert result.status in (Status.BREAKDOWN, Status.INFEASIBLE)
+
+
 def test_a_product_alone_is_enough_without_a_preconditioner(method):
     problem = gallery.make("dense_pd", n=40).problem
     dense = problem.A.to_dense()

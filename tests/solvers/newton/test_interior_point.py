@@ -244,3 +244,23 @@ def test_sparse_problems_stay_sparse():
     result = perp.solve(perp.LCP(A, b), InteriorPoint(), tol=1e-10)
     assert result.success
     assert result.history.counters["factor_nonzeros"][-1] < 10 * n
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "augmented"])
+def test_a_newton_step_that_is_not_finite_is_a_breakdown_and_no_exception(form):
+    problem = perp.LCP(sparse.csr_array([[1.2, 0.25], [0.0, 0.25]]), [-1.6, 0.5])
+    result = perp.solve(problem, InteriorPoint(form=form), tol=0.0)  # mu falls until it underflows
+    assert result.status in (Status.BREAKDOWN, Status.STAGNATED, Status.CONVERGED)
+    assert result.residual < 1e-300
+    np.testing.assert_allclose(result.x, [4 / 3, 0.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", [InteriorPoint(), perp.InteriorPivoting()], ids=str)
+@pytest.mark.parametrize(("a", "b"), [(1e-200, -1e200), (1e150, -1e300), (1e-300, -1.0)])
+def test_a_start_or_products_out_of_range_are_a_breakdown_with_a_finite_x(method, a, b):
+    problem = perp.LCP(a * np.array([[2.0, -1.0], [-1.0, 2.0]]), [b, b])
+    result = perp.solve(problem, method)
+    assert np.isfinite(result.x).all()
+    assert result.status is Status.BREAKDOWN or result.success
+    for column in result.history.counters.values():
+        assert np.isfinite(column).all()

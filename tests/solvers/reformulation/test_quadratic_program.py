@@ -274,3 +274,15 @@ def test_problems_outside_its_class_are_refused(play):
 def test_options_are_checked_when_the_method_is_made(options, message):
     with pytest.raises(ValueError, match=message):
         QuadraticProgram(**options)
+
+
+def test_degenerate_rows_are_asked_for_twice_the_digits():
+    """Where x_i = y_i = 0 an interior point leaves both at the root of its gap."""
+    pytest.importorskip("piqp")
+    rng = np.random.default_rng(4)
+    for _ in range(10):
+        G = rng.standard_normal((6, 6))
+        matrix, x = G @ G.T / 6 + 0.1 * np.eye(6), np.where(np.arange(6) < 3, rng.uniform(0.5, 1.0, 6), 0.0)
+        result = perp.solve(perp.LCP(matrix, -(matrix @ x)), QuadraticProgram("piqp"))
+        assert result.success
+        np.testing.assert_allclose(result.x, x, atol=1e-7)

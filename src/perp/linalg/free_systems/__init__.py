@@ -12,6 +12,9 @@ Four ways, and one function that chooses among the direct ones by an operation c
 
   which has as many rows as there are velocities, however many contacts there are. A row without compliance gets a small
   one, and what that changes is repaired by iterative refinement;
+* **augmented**: with the eliminated unknowns put back, by SuperLU; larger, but no product of matrices is formed;
+* **blocks**: groups of rows that are coupled with others by low rank, where every row has a shift: the contacts of
+  Stewart and Trinkle;
 * **krylov**: preconditioned conjugate gradients, for symmetric A, which is only applied (THESIS Algorithm 10).
 """
 
@@ -19,7 +22,8 @@ from __future__ import annotations
 
 from perp.linalg.free_systems.base import FreeSystem
 from perp.linalg.free_systems.body import LEAST_COMPLIANCE, BodySpace
-from perp.linalg.free_systems.choice import SPACES, choose_system
+from perp.linalg.free_systems.choice import SHIFTED_SPACES, SPACES, choose_shifted_system, choose_system
+from perp.linalg.free_systems.coupled_blocks import CoupledBlocks
 from perp.linalg.free_systems.dense import DenseGeneral, DenseSymmetric
 from perp.linalg.free_systems.krylov import KrylovSystem
 from perp.linalg.free_systems.sparse import SparseGeneral, SparseSymmetric
@@ -32,7 +36,10 @@ __all__ = [
     "SparseGeneral",
     "BodySpace",
     "KrylovSystem",
+    "CoupledBlocks",
     "choose_system",
+    "choose_shifted_system",
     "SPACES",
+    "SHIFTED_SPACES",
     "LEAST_COMPLIANCE",
 ]

@@ -6,70 +6,48 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.linalg.free_systems.base import FreeSystem, Mask
 from perp.linalg.free_systems.body_plans import movable_parts
+from perp.linalg.free_systems.sparse import LuSystem
 from perp.problems.inputs import Vector
 from perp.problems.operators import FactoredOperator, Operator
 
 
-class Augmented(FreeSystem):
-    """(A_FF + S) dx = r by SuperLU on
+class AugmentedBodies(LuSystem):
+    """For A = J M^-1 J^T + C the matrix of constrained dynamics, with v = M^-1 J_F^T dx put back:
 
-        [ M  -J_F^T ] [v ]   [0]                               [ A_FF  -I ] [dx]   [r]
-        [J_F  C_F+S ] [dx] = [r]   for A = J M^-1 J^T + C, and [  S     I ] [dy] = [0]   for any other A.
+    [ M   -J_F^T ] [v ]   [0]
+    [J_F   C_F+S ] [dx] = [r],       quasi-definite once its second row is turned round.
+    """
 
-    The first is the matrix of constrained dynamics (quasi-definite once its second row is turned round); the second is
-    the Newton equation of the Kojima map (SLIDES), with dy = -S dx for the change of the multipliers.
+    name = "augmented"
+
+    def __init__(self, A: FactoredOperator) -> None:
+        super().__init__(A.n)
+        self._J, self._mass = movable_parts(A)
+        self._compliance = A.compliance
+
+    def _assemble(self, free: NDArray[np.intp], shift: Vector) -> tuple[sparse.sparray, int]:
+        J, corner = self._J[free], sparse.diags_array(self._compliance[free] + shift)
+        return sparse.block_array([[self._mass, -J.T], [J, corner]], format="csr"), int(self._mass.shape[0])
+
+
+class AugmentedRows(LuSystem):
+    """For any other A the Newton equation of the Kojima map (SLIDES), with dy = -S dx put back:
+
+    [A_FF  -I] [dx]   [r]
+    [ S     I] [dy] = [0].
     """
 
     name = "augmented"
 
     def __init__(self, A: Operator) -> None:
-        super().__init__()
-        self._n = A.n
-        if isinstance(A, FactoredOperator):
-            J, self._corner = movable_parts(A)
-            self._J, self._compliance = sparse.csr_array(J), A.compliance
-            self._velocities = int(self._corner.shape[0])
-        else:
-            self._matrix, self._velocities = A.to_sparse(), 0
-        self._factored = isinstance(A, FactoredOperator)
-        self._free: NDArray[np.intp] = np.empty(0, dtype=np.intp)
-        self._nonzeros = 0
+        super().__init__(A.n)
+        self._A = A.to_sparse()
 
-    def factor(self, free: Mask, shift: Vector) -> None:
-        from scipy.sparse.linalg import splu
+    def _assemble(self, free: NDArray[np.intp], shift: Vector) -> tuple[sparse.sparray, int]:
+        A, own = self._A[free][:, free], sparse.eye_array(free.size)
+        return sparse.block_array([[A, -own], [sparse.diags_array(shift), own]], format="csr"), 0
 
-        self._free = np.flatnonzero(free)
-        self.added = shift.copy()
-        self.factorisations += 1
-        self.dependent = 0
-        if self._free.size == 0:
-            return
-        try:
-            self._lu = splu(sparse.csc_array(self._assemble(shift[self._free])))
-        except RuntimeError:  # 'Factor is exactly singular': SuperLU does not say where
-            self.dependent = 1
-            return
-        self._nonzeros = int(self._lu.nnz)
 
-    def _assemble(self, shift: Vector) -> sparse.csr_array:
-        chosen = self._free
-        if self._factored:
-            J, corner = self._J[chosen], sparse.diags_array(self._compliance[chosen] + shift)
-            return sparse.block_array([[self._corner, -J.T], [J, corner]], format="csr")
-        own = sparse.eye_array(chosen.size)
-        A = self._matrix[chosen][:, chosen]
-        return sparse.block_array([[A, -own], [sparse.diags_array(shift), own]], format="csr")
-
-    def solve(self, r: Vector) -> Vector:
-        dx = np.zeros(self._n)
-        size = self._free.size
-        if size and not self.dependent:
-            right = np.zeros(self._velocities + size if self._factored else 2 * size)
-            right[self._velocities : self._velocities + size] = r[self._free]
-            dx[self._free] = self._lu.solve(right)[self._velocities : self._velocities + size]
-        return dx
-
-    def counters(self) -> dict[str, float]:
-        return super().counters() | {"factor_nonzeros": self._nonzeros}
+def make_augmented(A: Operator) -> LuSystem:
+    return AugmentedBodies(A) if isinstance(A, FactoredOperator) else AugmentedRows(A)

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import suggest
-from perp.linalg.free_systems.augmented import Augmented
+from perp.linalg.free_systems.augmented import make_augmented
 from perp.linalg.free_systems.base import FreeSystem
 from perp.linalg.free_systems.body import BodySpace
 from perp.linalg.free_systems.body_plans import body_pattern, make_body_plan, movable_parts
+from perp.linalg.free_systems.coupled_blocks import CoupledBlocks, find_blocks
 from perp.linalg.free_systems.dense import DenseGeneral, DenseSymmetric
 from perp.linalg.free_systems.sparse import SparseGeneral, SparseSymmetric
 from perp.linalg.orderings import order
@@ -26,6 +27,9 @@ from perp.problems.problem import Problem
 Kept = TypeVar("Kept")
 
 SPACES = ("auto", "dense", "sparse", "body", "augmented")
+
+SHIFTED_SPACES = (*SPACES, "blocks")
+"""Those for systems with a positive shift on every row."""
 
 DENSE_ROWS = 150
 """Up to so many rows the dense factor wins whatever the pattern (measured: 150 rows with 20 % nonzeros)."""
@@ -46,7 +50,7 @@ def choose_system(problem: Problem, space: str = "auto", ordering: str = "amd", 
     if space == "body" and not isinstance(A, FactoredOperator):
         raise ValueError(f"space='body' needs a factored A, and this one is {A.form}")
     if space == "augmented":
-        return Augmented(A)
+        return make_augmented(A)
     matrix = None
     if space == "auto":
         space, matrix = _cheapest(problem, ordering)
@@ -64,6 +68,22 @@ def choose_system(problem: Problem, space: str = "auto", ordering: str = "amd", 
         return Plan.make(with_diagonal(A.to_sparse() if matrix is None else matrix), ordering)
 
     return SparseSymmetric(_kept(A, f"sparse {ordering}", make_plan))
+
+
+def choose_shifted_system(problem: Problem, space: str = "auto", ordering: str = "amd") -> FreeSystem:
+    """The way to solve systems A + diag(shift) whose shift is positive: that of `choose_system`, or blocks.
+
+    Blocks are taken where A is not symmetric and its rows are coupled in groups of low rank, as those of the contacts
+    of Stewart and Trinkle are.
+    """
+    if space not in SHIFTED_SPACES:
+        raise ValueError(f"space is {space!r}{suggest(str(space), SHIFTED_SPACES)}")
+    if space == "blocks" or (space == "auto" and problem.is_symmetric is False):
+        always = space == "blocks"
+        blocks = _kept(problem.A, f"blocks {always}", lambda: find_blocks(problem.A, always=always))
+        if blocks is not None:
+            return CoupledBlocks(blocks)
+    return choose_system(problem, space, ordering)
 
 
 def _cheapest(problem: Problem, ordering: str) -> tuple[str, sparse.csr_array | None]:

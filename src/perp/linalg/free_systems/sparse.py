@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -50,16 +52,18 @@ class SparseSymmetric(FreeSystem):
         return self._cholesky.report() | super().counters()
 
 
-class SparseGeneral(FreeSystem):
-    """SuperLU on A_FF, from scratch each time."""
+class LuSystem(FreeSystem):
+    """SuperLU on a matrix that is made of the free rows, from scratch each time."""
 
-    name = "sparse"
-
-    def __init__(self, A: sparse.csr_array) -> None:
+    def __init__(self, n: int) -> None:
         super().__init__()
-        self._A = sparse.csc_array(A)
+        self._n = n
         self._free = np.empty(0, dtype=np.intp)
         self._nonzeros = 0
+
+    @abstractmethod
+    def _assemble(self, free: NDArray[np.intp], shift: Vector) -> tuple[sparse.sparray, int]:
+        """The matrix for these rows with their shift, and where their unknowns begin among its own."""
 
     def factor(self, free: Mask, shift: Vector) -> None:
         from scipy.sparse.linalg import splu
@@ -70,7 +74,7 @@ class SparseGeneral(FreeSystem):
         self.dependent = 0
         if self._free.size == 0:
             return
-        matrix = self._A[self._free][:, self._free] + sparse.diags_array(shift[self._free])
+        matrix, self._first = self._assemble(self._free, shift[self._free])
         try:
             self._lu = splu(sparse.csc_array(matrix))
         except RuntimeError:  # 'Factor is exactly singular': SuperLU does not say where
@@ -79,10 +83,26 @@ class SparseGeneral(FreeSystem):
         self._nonzeros = int(self._lu.nnz)
 
     def solve(self, r: Vector) -> Vector:
-        dx = np.zeros(r.size)
-        if self._free.size and not self.dependent:
-            dx[self._free] = self._lu.solve(r[self._free])
+        dx = np.zeros(self._n)
+        size = self._free.size
+        if size and not self.dependent:
+            right = np.zeros(self._lu.shape[0])
+            right[self._first : self._first + size] = r[self._free]
+            dx[self._free] = self._lu.solve(right)[self._first : self._first + size]
         return dx
 
     def counters(self) -> dict[str, float]:
         return super().counters() | {"factor_nonzeros": self._nonzeros}
+
+
+class SparseGeneral(LuSystem):
+    """A_FF itself."""
+
+    name = "sparse"
+
+    def __init__(self, A: sparse.csr_array) -> None:
+        super().__init__(int(A.shape[0]))
+        self._A = sparse.csc_array(A)
+
+    def _assemble(self, free: NDArray[np.intp], shift: Vector) -> tuple[sparse.sparray, int]:
+        return self._A[free][:, free] + sparse.diags_array(shift), 0

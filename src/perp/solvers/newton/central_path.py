@@ -56,7 +56,8 @@ class CentralPath:
     def begin(problem: Problem, x: Vector, scale: Vector) -> CentralPath:
         """Positive distances and multipliers near x, as large as what is to be changed there.
 
-        That size is the mean of the scaled natural map at x; so a good x gives a start near the bounds.
+        That size is the mean of the scaled natural map at x; so a good x gives a start near the bounds. Where numbers
+        are extreme the start may not be finite (see `measure`).
         """
         n = problem.n
         lower, upper = problem.bounds(x)
@@ -72,7 +73,7 @@ class CentralPath:
         inside = np.where(has_lower, np.maximum(x, lower + room), x)
         inside = np.where(has_upper, np.minimum(inside, upper - np.minimum(room, LEAST_SHARE * width)), inside)
         inside = np.where(moves, inside, x)
-        y = problem.slack(inside)
+        y = problem.A.slack(inside, problem.b, np.empty(n))
         base = size / scale
         return CentralPath(
             lower=freeze(lower.copy()),

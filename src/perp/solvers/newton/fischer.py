@@ -9,12 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from perp.errors import suggest
+from perp.linalg.free_systems import SHIFTED_SPACES
 from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.inputs import Vector, require_count, require_number, require_real
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.newton.fischer_equation import SPACES, DirectEquation, Equation, KrylovEquation, Line
+from perp.solvers.newton.fischer_equation import DirectEquation, Equation, KrylovEquation, Line
 from perp.solvers.newton.fischer_fallbacks import find_proof, gradient, gradient_direction
 from perp.solvers.newton.fischer_regularisation import Regularisation
 from perp.solvers.newton.fischer_state import FischerState, MeritPoint
@@ -101,7 +102,7 @@ class Fischer(Method):
         for name, choices in (
             ("strategy", STRATEGIES),
             ("linear", LINEAR),
-            ("space", SPACES),
+            ("space", SHIFTED_SPACES),
             ("proximal", PROXIMAL),
         ):
             if getattr(self, name) not in choices:

@@ -8,18 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perp.errors import suggest
 from perp.linalg import krylov
 from perp.linalg.cholesky import NotFinite
-from perp.linalg.free_systems import SPACES as FREE_SPACES
-from perp.linalg.free_systems import FreeSystem, choose_system
+from perp.linalg.free_systems import CoupledBlocks, FreeSystem, choose_shifted_system, choose_system
 from perp.linalg.free_systems.base import Mask
 from perp.linalg.preconditioners import Recipe
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.solvers.newton.coupled_blocks import CoupledBlocks, find_blocks
-
-SPACES = (*FREE_SPACES, "blocks")
 
 NEGLIGIBLE = 1e-10
 """|q_i| below this share of |p_i|: the row says dx_i = -F_i / p_i, and is no part of the system that is factored."""
@@ -65,7 +60,7 @@ class DirectEquation(Equation):
     """
 
     def __init__(self, problem: Problem, space: str) -> None:
-        self._system = choose_space(problem, space)
+        self._system = choose_shifted_system(problem, space)
         self._spare: FreeSystem | None = None
         self._before = 0
 
@@ -175,17 +170,6 @@ class KrylovEquation(Equation):
 
     def counters(self) -> dict[str, float]:
         return {"inner_iterations": self._iterations}
-
-
-def choose_space(problem: Problem, space: str) -> FreeSystem:
-    """The direct way: blocks where A is not symmetric and its rows are coupled in groups of low rank, else as usual."""
-    if space not in SPACES:
-        raise ValueError(f"space is {space!r}{suggest(str(space), SPACES)}")
-    if space == "blocks" or (space == "auto" and problem.is_symmetric is False):
-        blocks = find_blocks(problem.A, always=space == "blocks")
-        if blocks is not None:
-            return CoupledBlocks(blocks)
-    return choose_system(problem, space)
 
 
 def norm(v: Vector) -> float:

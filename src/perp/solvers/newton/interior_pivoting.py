@@ -8,12 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.linalg.free_systems import CoupledBlocks
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
 from perp.solvers.newton.interior_point import InteriorPoint, InteriorState
 from perp.solvers.pivoting.block_principal import BlockPrincipal
 from perp.solvers.pivoting.pivot_state import PivotState
+from perp.solvers.status import Status
 
 CLEAR = 0.01
 """A row speaks clearly where, of distance to a bound and multiplier, one is below this share of the other (scaled)."""
@@ -76,7 +78,8 @@ class InteriorPivoting(Method):
 
     @cached_property
     def _pivoting(self) -> BlockPrincipal:
-        return BlockPrincipal(block_pivots=self.pivots, space=self.form, ordering=self.ordering)
+        space = "auto" if self.form == "blocks" else self.form  # blocks need a shift on every row
+        return BlockPrincipal(block_pivots=self.pivots, space=space, ordering=self.ordering)
 
     def objection(self, problem: Problem) -> str | None:
         return self._interior.objection(problem)
@@ -88,7 +91,9 @@ class InteriorPivoting(Method):
         inner = self._interior.start(problem, x)
         allowed = max(self.doubtful * problem.n, 1.0)
         counters = dict.fromkeys(self.counted, 0.0) | inner.system.counters()
-        return HybridState(inner.x, inner, allowed, repeatable=False, ends_itself=True, counters=counters)
+        return HybridState(
+            inner.x, inner, allowed, ended=inner.ended, repeatable=False, ends_itself=True, counters=counters
+        )
 
     def step(self, problem: Problem, state: State, count: int) -> None:
         assert isinstance(state, HybridState)
@@ -116,7 +121,9 @@ class InteriorPivoting(Method):
         if unclear <= state.allowed:
             guess = np.where(sets < 0, path.lower, np.where(sets > 0, path.upper, path.x))
             state.trial = self._pivoting.start(problem, problem.project(guess))
-            state.trial.sets, state.trial.system = sets, inner.system
+            state.trial.sets = sets
+            if not isinstance(inner.system, CoupledBlocks):
+                state.trial.system = inner.system
             state.last, state.allowed = MOST_VIOLATIONS * problem.n, LESS * unclear
             state.counters["trials"] += 1
 
@@ -124,9 +131,10 @@ class InteriorPivoting(Method):
         """One block pivot; a trial whose violations do not become fewer is over."""
         self._pivoting.step(problem, trial, 1)
         state.counters["block_pivots"] += 1
-        state.inner.system = trial.system
+        if not isinstance(state.inner.system, CoupledBlocks):
+            state.inner.system = trial.system
         violations = state.counters["violations"] = trial.counters["violations"]
-        if trial.ended is not None and violations == 0.0:
+        if trial.ended is not None and (trial.ended[0] is Status.REDUCED_ACCURACY or trial.certificate is not None):
             state.x, state.ended, state.certificate = trial.x, trial.ended, trial.certificate
         elif trial.ended is not None or violations >= state.last:
             state.trial = None

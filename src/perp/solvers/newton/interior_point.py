@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan
+from math import isfinite, isnan
 from typing import ClassVar
 
 import numpy as np
 
 from perp.errors import suggest
 from perp.linalg.cholesky import NotFinite
-from perp.linalg.free_systems import LEAST_COMPLIANCE, SPACES, FreeSystem, choose_system
+from perp.linalg.free_systems import (
+    LEAST_COMPLIANCE,
+    SHIFTED_SPACES,
+    CoupledBlocks,
+    FreeSystem,
+    choose_shifted_system,
+    choose_system,
+)
 from perp.linalg.orderings import METHODS as ORDERINGS
 from perp.problems.certificates import verify_certificate
 from perp.problems.inputs import Vector, freeze, require_count, require_number
@@ -81,7 +88,8 @@ class InteriorPoint(Method):
     share approaches one as mu falls. The start need not be feasible: y = z - w holds at the end only.
 
     `form` says how A + D is factored: dense or sparse ("normal equations"), "body" for A = J M^-1 J^T + C through
-    K = M + J^T (C + D)^-1 J, "augmented" through [[M, -J^T], [J, C + D]] or [[A, -I], [D, I]], or "auto", the cheapest.
+    K = M + J^T (C + D)^-1 J, "augmented" through [[M, -J^T], [J, C + D]] or [[A, -I], [D, I]], "blocks" where groups of
+    rows are coupled by low rank, or "auto", the cheapest.
     For singular A a small shift is added and taken back by iterative refinement.
     """
 
@@ -107,7 +115,7 @@ class InteriorPoint(Method):
             require_number(getattr(self, name), name, positive=True)
             if getattr(self, name) >= 1.0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must lie strictly between 0 and 1")
-        for name, choices in (("corrector", CORRECTORS), ("form", SPACES), ("ordering", (*ORDERINGS, "best"))):
+        for name, choices in (("corrector", CORRECTORS), ("form", SHIFTED_SPACES), ("ordering", (*ORDERINGS, "best"))):
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name} is {getattr(self, name)!r}{suggest(str(getattr(self, name)), choices)}")
 
@@ -123,14 +131,17 @@ class InteriorPoint(Method):
 
     def start(self, problem: Problem, x: Vector) -> InteriorState:
         path = CentralPath.begin(problem, x, symmetric_scales(problem))
-        system = choose_system(problem, self.form, self.ordering)
+        system = choose_shifted_system(problem, self.form, self.ordering)
+        size = path.measure()
+        fault = (Status.BREAKDOWN, "no point inside the bounds has a finite slack") if isnan(size) else None
         return InteriorState(
-            problem.project(path.x),
+            problem.project(path.x) if fault is None else x,
             path=path,
             system=system,
             floor=LEAST_COMPLIANCE / path.scale**2,  # that share of A_ii, up to a factor of 2
             first_mu=path.assemble(),
-            size=path.measure() or 1.0,
+            size=size or 1.0,
+            ended=fault,
             repeatable=False,
             counters=dict.fromkeys(self.counted, 0.0) | system.counters(),
         )
@@ -150,6 +161,9 @@ class InteriorPoint(Method):
     def _iterate(self, problem: Problem, state: InteriorState) -> None:
         path = state.path
         mu = path.assemble()
+        if not isfinite(mu):
+            state.ended = Status.BREAKDOWN, "products of distances and multipliers are out of the range of numbers"
+            return
         _factor(problem, state)
         longest = self._find_direction(problem, state, mu)
         share = 1.0 - max((1.0 - self.boundary) * min(1.0, mu / (state.first_mu or 1.0)), LAST_SHARE)
@@ -240,7 +254,13 @@ def find_escape(problem: Problem, state: InteriorState, growth: float) -> Vector
 def _factor(problem: Problem, state: InteriorState) -> None:
     path = state.path
     shift = path.diagonal if state.system.name == "body" else np.maximum(path.diagonal, state.floor)
-    state.system.factor(path.moves, shift)
+    try:
+        state.system.factor(path.moves, shift)
+    except NotFinite:
+        if not isinstance(state.system, CoupledBlocks):
+            raise
+        state.system = choose_system(problem)  # a block may be singular where A is not
+        state.system.factor(path.moves, shift)
     if state.system.negative:  # symmetric, but A + D is not positive definite: row exchanges are needed
         done = state.system.factorisations
         state.system = choose_system(problem, "dense" if state.system.name == "dense" else "sparse", general=True)

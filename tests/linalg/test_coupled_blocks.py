@@ -10,8 +10,8 @@ from scipy import sparse
 
 import perp
 from perp.gallery import contact_like
-from perp.solvers.newton import coupled_blocks
-from perp.solvers.newton.coupled_blocks import CoupledBlocks, find_blocks
+from perp.linalg.free_systems import coupled_blocks
+from perp.linalg.free_systems.coupled_blocks import CoupledBlocks, find_blocks
 
 
 def reduced_matrix_of_twin(T, C, active, rank):

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.linalg.cholesky import NotFinite
-from perp.linalg.free_systems import FreeSystem, SparseGeneral
-from perp.linalg.free_systems.base import Mask
+from perp.linalg.free_systems.base import FreeSystem, Mask
+from perp.linalg.free_systems.sparse import SparseGeneral
 from perp.linalg.symbolic import adjacency
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators import DenseOperator, Operator
