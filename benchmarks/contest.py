@@ -43,7 +43,8 @@ def judge(problem: Problem, answer: Vector) -> Judgement:
         return NO_ANSWER
     x = problem.project(answer)
     lower, upper = problem.bounds(x)
-    step = problem.slack(x) / problem.A.diagonal()
+    diagonal = problem.A.diagonal()
+    step = problem.slack(x) / np.where(diagonal > 0.0, diagonal, 1.0)
     impulse = np.abs(x - np.clip(x - step, lower, upper)).max(initial=0.0)
     return Judgement(perp.verify(problem, x).natural_inf, float(impulse))
 

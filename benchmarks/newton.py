@@ -167,7 +167,7 @@ def matrix_free_methods() -> Sequence[tuple[Method, int]]:
         (perp.APGD(), 100),
         (perp.SPG(), 100),
         (perp.MPRGP(), 100),
-        (perp.PGCG(), 5),
+        (perp.PGCG(), 100),
         (perp.Fischer(strategy="approximation"), 3),
         (perp.MinimumMap(linear="pcg"), 3),
         (perp.BlockPrincipal(linear="pcg", preconditioner="jacobi", inner_tolerance=1e-3), 3),

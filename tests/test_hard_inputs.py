@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from itertools import count
 from multiprocessing import get_all_start_methods, get_context
 
 import numpy as np
@@ -13,10 +14,18 @@ from scipy.sparse.linalg import LinearOperator
 import perp
 from perp import BoxLCP, ContactProblem, Status
 from perp.errors import MethodRefused
+from perp.solvers.loop import SolveInterrupted
+from perp.solvers.reformulation.bridges import find_bridge
+from perp.solvers.roster import BY_NAME
 
 EYE = np.eye(8)
 SPLITTING = ["jacobi", "pgs", "psor", "symmetric_psor"]
 PIVOTING = ["enumeration", "lemke", "dantzig", "principal", "block_principal"]
+NEWTON = ["minimum_map", "fischer", "interior_point", "interior_pivoting"]
+GRADIENT = ["pgcg", "mprgp", "apgd", "spg"]
+PROGRAM = pytest.param("quadratic_program", marks=pytest.mark.skipif(find_bridge() is None, reason="no QP solver here"))
+MINIMISING = [*GRADIENT, PROGRAM]
+DESCENDING = [*NEWTON, *MINIMISING]
 KELLER = perp.Principal(rule="keller")
 
 
@@ -582,3 +591,301 @@ def test_row_91_a_ray_of_lemke_is_never_called_infeasible():
     result = perp.solve(lcp([[0, 1], [1, 0]], [-1, -1]), "lemke")
     assert result.status is Status.RAY
     assert perp.solve(lcp([[0, 1], [1, 0]], [-1, -1]), "enumeration").success
+
+
+# Newton, gradient and QP methods. Row, problem, the only solution (None: several or none), and how each family may end
+REFUSED: set[Status] = set()
+UNPROVED = {Status.BREAKDOWN, Status.REDUCED_ACCURACY}
+"""What a QP solver may make of an indefinite matrix, which no test beforehand finds."""
+LOST = {Status.RAY, Status.BREAKDOWN, Status.LOCAL_MINIMUM, Status.STAGNATED, Status.ITERATION_LIMIT}
+DESCENDED = [
+    (10, lcp([[-2]], [-3]), None, PROVED, PROVED, REFUSED),
+    (11, lcp([[-2]], [0]), [0.0], SOLVED, SOLVED, REFUSED),
+    (12, lcp([[-2]], [3]), None, SOLVED, SOLVED, REFUSED),
+    (13, lcp([[0]], [-3]), None, PROVED, PROVED, PROVED),
+    (14, lcp([[0]], [0]), [0.0], SOLVED, SOLVED, SOLVED),
+    (15, lcp([[0]], [3]), [0.0], SOLVED, SOLVED, SOLVED),
+    (16, lcp([[2]], [-3]), [1.5], SOLVED, SOLVED, SOLVED),
+    (17, lcp([[2]], [0]), [0.0], SOLVED, SOLVED, SOLVED),
+    (18, lcp([[2]], [3]), [0.0], SOLVED, SOLVED, SOLVED),
+    (42, perp.gallery.make("infeasible_psd").problem, None, PROVED, PROVED, PROVED),
+    (43, lcp(np.zeros((3, 3)), [1, 0, 2]), [0.0, 0.0, 0.0], SOLVED, SOLVED, SOLVED),
+    (43, lcp(np.zeros((3, 3)), [1, -1, 2]), None, PROVED, PROVED, PROVED),
+    (44, lcp([[0, -1], [-1, 0]], [-1, -1]), None, PROVED, PROVED, UNPROVED),
+    (44, lcp([[0, -1e-300], [-1e-300, 0]], [-1e-300, -1e-300]), None, PROVED, PROVED | {Status.BREAKDOWN}, UNPROVED),
+    (45, perp.gallery.make("unsolvable").problem, None, LOST, LOST, REFUSED),
+    (46, perp.gallery.make("several_solutions", n=5).problem, None, SOLVED, SOLVED, SOLVED | UNPROVED),
+    (47, perp.gallery.make("murty", n=16).problem, np.eye(16)[15], SOLVED, REFUSED, REFUSED),
+    (47, perp.gallery.make("murty", n=40).problem, np.eye(40)[39], SOLVED, REFUSED, REFUSED),
+    (48, perp.gallery.make("newton_min_cycle").problem, [1 / 3, 1 / 3, 1 / 3], SOLVED, REFUSED, REFUSED),
+    (49, perp.gallery.make("block_pivot_cycle").problem, [0.5, 0.0, 0.5], SOLVED, REFUSED, REFUSED),
+    (50, perp.gallery.make("degenerate").problem, None, SOLVED, SOLVED, SOLVED),
+    (51, perp.gallery.make("fathi", n=12).problem, None, SOLVED, SOLVED, SOLVED),
+    (51, perp.gallery.make("hilbert", n=12).problem, None, SOLVED, SOLVED, SOLVED),
+    (52, lcp([[0, 2], [-2, 0]], [-1, 1]), [0.5, 0.5], SOLVED | {Status.LOCAL_MINIMUM}, REFUSED, REFUSED),
+    (53, lcp(np.diag([1e-12, 1e12]), [-1e-12, -1e12]), [1.0, 1.0], SOLVED, SOLVED, UNPROVED),
+    (53, lcp([[2e300, -1e300], [-1e300, 2e300]], [-1e300, -1e300]), [1.0, 1.0], SOLVED, SOLVED, SOLVED),
+    (53, lcp([[2e-300, -1e-300], [-1e-300, 2e-300]], [-1e-300, -1e-300]), [1.0, 1.0], SOLVED, SOLVED, SOLVED),
+    (55, lcp([[1, 2, 0], [0, 1, 2], [2, 0, 1]], [-1, -1, -1]), [1 / 3, 1 / 3, 1 / 3], SOLVED, REFUSED, REFUSED),
+    (59, lcp([[2, -1 - 4e-16], [-1, 2]], [-1, -1]), [1.0, 1.0], SOLVED, SOLVED, SOLVED),
+    (66, lcp([[2, 0, -1], [0, 0, 0], [-1, 0, 2]], [-1, 0, -1]), None, SOLVED, SOLVED, SOLVED),
+    (67, lcp([[1, -1, 0], [-1, 2, -1], [0, -1, 1]], [-1, -1, 0.5]), None, PROVED, PROVED, PROVED),
+    (91, lcp([[0, 1], [1, 0]], [-1, -1]), [1.0, 1.0], SOLVED, SOLVED, UNPROVED),
+]
+
+
+@pytest.mark.parametrize(("row", "problem", "x", "newton", "gradient", "reformulation"), DESCENDED)
+@pytest.mark.parametrize("method", DESCENDING)
+def test_newton_and_gradient_methods_end_as_the_table_says(method, row, problem, x, newton, gradient, reformulation):
+    allowed = {"newton": newton, "gradient": gradient, "reformulation": reformulation}[BY_NAME[method].family]
+    result = attempt(problem, method)
+    if result is None:
+        assert allowed is REFUSED
+        return
+    assert result.status in allowed
+    assert np.isfinite(result.x).all()
+    assert result.success == (perp.verify(problem, result.x).residual <= 1e-8)
+    if x is not None and result.success:
+        np.testing.assert_allclose(result.x, x, atol=2e-8)  # both entries of a residual of 1e-8
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+def test_row_8_equal_bounds_leave_the_slack_of_a_descending_method_free(method):
+    problem = BoxLCP([[2.0, 1.0], [1.0, 2.0]], [-5.0, 1.0], [0.5, -np.inf], [0.5, np.inf])
+    result = perp.solve(problem, method)
+    assert result.success
+    np.testing.assert_allclose(result.x, [0.5, -0.75], atol=1e-8)
+    assert result.x[0] == 0.5
+    assert result.y[0] == pytest.approx(-4.75)
+    assert perp.solve(BoxLCP(np.zeros((2, 2)), [1.0, -1.0], 3.0, 3.0), method).success
+    without_diagonal = BoxLCP([[0.0, 1.0], [1.0, 2.0]], [-5.0, -1.0], [0.5, 0.0], [0.5, np.inf])
+    np.testing.assert_allclose(perp.solve(without_diagonal, method).x, [0.5, 0.25], atol=1e-8)
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+def test_row_9_a_descending_method_solves_linear_systems_and_knows_singular_ones(method):
+    regular = BoxLCP([[2.0, 1.0], [1.0, 3.0]], [1.0, -2.0], -np.inf, np.inf)
+    np.testing.assert_allclose(perp.solve(regular, method).x, [-1.0, 1.0], atol=1e-7)
+    consistent = BoxLCP(np.ones((2, 2)), [1.0, 1.0], -np.inf, np.inf)
+    assert perp.solve(consistent, method).success
+    contradicting = BoxLCP(np.ones((2, 2)), [1.0, 2.0], -np.inf, np.inf)
+    assert attempt(contradicting, method).status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+def test_row_19_the_empty_problem_is_solved_by_descending_methods(method):
+    for problem in (perp.LCP(np.empty((0, 0)), []), BoxLCP(sparse.csr_array((0, 0)), [], 0.0, 1.0)):
+        result = perp.solve(problem, method)
+        assert result.status is Status.CONVERGED
+        assert result.x.shape == result.y.shape == (0,)
+        assert result.iterations == 0
+
+
+MATRIX_FREE = [
+    *GRADIENT,
+    perp.MinimumMap(linear="pcg"),
+    perp.MinimumMap(linear="gmres"),
+    perp.Fischer(linear="gmres"),
+    perp.Fischer(strategy="approximation"),
+]
+
+
+@pytest.mark.parametrize(
+    "product",
+    [lambda x: np.ones(5), lambda x: np.full(3, np.nan), lambda x: np.full(3, 1j)],
+    ids=["shape", "nan", "complex"],
+)
+@pytest.mark.parametrize("method", MATRIX_FREE, ids=str)
+def test_row_38_a_faulty_product_breaks_matrix_free_methods_at_first_use(method, product):
+    operator = perp.MatrixFreeOperator(LinearOperator((3, 3), matvec=product, dtype=np.float64), np.ones(3))
+    result = perp.solve(perp.LCP(operator, -np.ones(3)), method)
+    assert result.status is Status.BREAKDOWN
+    assert result.iterations == 0
+
+
+@pytest.mark.parametrize("method", MATRIX_FREE, ids=str)
+def test_row_38_a_product_that_becomes_faulty_on_the_way_is_a_breakdown(method):
+    calls = count()
+    A = REFERENCE.A.to_dense()
+
+    def product(x):
+        return np.full(8, np.nan) if next(calls) >= 3 else A @ x
+
+    operator = perp.MatrixFreeOperator(LinearOperator((8, 8), matvec=product, dtype=np.float64), np.diag(A))
+    result = perp.solve(perp.LCP(operator, REFERENCE.b), method, tol=0.0)
+    assert result.status is Status.BREAKDOWN
+    assert np.isfinite(result.x).all()
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+def test_row_41_descending_methods_find_the_unique_slack_of_redundant_contacts(method):
+    result = perp.solve(perp.LCP(np.ones((4, 4)), -np.ones(4)), method)
+    assert result.success
+    np.testing.assert_allclose(result.y, 0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", [perp.MinimumMap(fallback="none"), *NEWTON], ids=str)
+def test_row_48_where_newton_cycles_a_line_search_ends_it(method):
+    result = perp.solve(perp.gallery.make("newton_min_cycle").problem, method, x0=np.eye(3)[0])
+    assert result.success
+    np.testing.assert_allclose(result.x, 1 / 3, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+def test_row_53_descending_methods_do_not_see_an_extreme_factor(method):
+    plain = perp.solve(simple(), method)
+    for factor in (1e-300, 1e300):
+        scaled = perp.solve(perp.LCP(simple().A.to_dense() * factor, simple().b * factor), method)
+        assert scaled.success
+        np.testing.assert_allclose(scaled.x, plain.x, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_rows_of_very_unlike_size_are_solved_by_descending_methods(method, form):
+    sizes = np.where(np.arange(8) % 2, 1e-4, 1e4)  # of A_ii: 1e-8 to 1e8
+    plain = simple()
+    problem = perp.LCP(form(plain.A.to_dense() * sizes[:, None] * sizes), plain.b * sizes)
+    result = perp.solve(problem, method)
+    assert result.success
+    np.testing.assert_allclose(result.x * sizes, perp.solve(plain, "lemke").x, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+def test_row_54_denormal_numbers_do_not_hang_descending_methods(method):
+    for A, b in ((np.eye(4), -1e-320), (np.eye(4) * 1e-310, -1e-310), (np.eye(4) * 1e-320, -1e-320)):
+        result = perp.solve(perp.LCP(A, np.full(4, b)), method, tol=0.0, max_iterations=300)
+        assert np.isfinite(result.x).all()
+        assert result.residual <= 1.0
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+def test_row_55_an_answer_beyond_all_numbers_is_a_failure_with_a_finite_x(method):
+    result = perp.solve(lcp([[2e-200, -1e-200], [-1e-200, 2e-200]], [-1e200, -1e200]), method)
+    assert not result.success
+    assert result.status is not Status.INFEASIBLE
+    assert np.isfinite(result.x).all()
+
+
+@pytest.mark.parametrize("method", [*MINIMISING, perp.MinimumMap(linear="pcg")], ids=str)
+def test_row_57_an_asymmetric_matrix_is_refused_with_its_asymmetry_and_worst_place(method):
+    A = REFERENCE.A.to_dense()
+    A[2, 5] = 0.5
+    for form in (np.asarray, sparse.csr_array):
+        with pytest.raises(MethodRefused, match=r"symmetric.*0\.125.*A\[2,5\] = 0\.5, A\[5,2\] = 0"):
+            perp.solve(perp.LCP(form(A), REFERENCE.b), method)
+
+
+@pytest.mark.parametrize("method", GRADIENT)
+def test_row_58_negative_curvature_is_told(method):
+    result = perp.solve(perp.gallery.make("unsolvable").problem, method)
+    assert result.status in (Status.BREAKDOWN, Status.RAY)
+    assert "negative curvature" in result.message
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+def test_row_61_descending_methods_find_the_unique_slack_of_a_wall(method):
+    example = perp.gallery.make("boxed_stack", n=336)
+    result = perp.solve(example.problem, method)
+    assert result.success
+    np.testing.assert_allclose(result.y, example.problem.slack(example.x), atol=1e-5)
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+@pytest.mark.parametrize("limit", [0.0, 1e-9])
+def test_row_68_no_time_leaves_a_descending_method_where_it_starts(method, limit):
+    result = perp.solve(simple(), method, max_seconds=limit, x0=np.full(8, 0.5))
+    assert result.status is Status.TIME_LIMIT
+    assert result.residual == perp.verify(simple(), np.full(8, 0.5)).residual
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+def test_row_69_no_iterations_leave_a_descending_method_where_it_starts(method):
+    result = perp.solve(simple(), method, max_iterations=0)
+    assert result.status is Status.ITERATION_LIMIT
+    assert result.iterations == 0
+    np.testing.assert_array_equal(result.x, 0.0)
+    assert len(result.history) == 1
+    assert set(BY_NAME[method].counted) <= set(result.history.counters)
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+def test_row_70_tolerance_zero_runs_a_descending_method_to_its_last_digit(method):
+    rng = np.random.default_rng(3)
+    G = rng.standard_normal((9, 9))
+    result = perp.solve(perp.LCP(G @ G.T + np.eye(9), rng.standard_normal(9)), method, tol=0.0)
+    ends = {Status.CONVERGED, Status.STAGNATED, Status.REDUCED_ACCURACY}
+    assert result.status in (ends | {Status.BREAKDOWN} if method == "interior_point" else ends)
+    assert result.residual < 1e-12
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+def test_row_72_an_interrupt_carries_what_a_descending_method_reached(method):
+    def interrupt(progress):
+        if progress.iteration > 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(SolveInterrupted) as caught:
+        perp.solve(simple(), method, callback=interrupt, tol=0.0)
+    partial = caught.value.partial_result
+    assert partial.status is Status.INTERRUPTED
+    assert partial.residual <= perp.verify(simple(), np.zeros(8)).residual
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+def test_rows_73_to_75_callbacks_may_stop_raise_change_x_and_solve(method):
+    made = BY_NAME[method]()
+    plain = perp.solve(simple(), made)
+
+    def stop(progress):
+        raise StopIteration("seen enough")
+
+    stopped = perp.solve(simple(), made, callback=stop)
+    assert stopped.status is Status.STOPPED_BY_CALLBACK
+    assert "seen enough" in stopped.message
+
+    def fail(progress):
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        perp.solve(simple(), made, callback=fail)
+
+    def meddle(progress):
+        progress.x[:] = np.nan
+        perp.solve(simple(), made, max_iterations=2)
+
+    np.testing.assert_array_equal(perp.solve(simple(), made, callback=meddle).x, plain.x)
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+def test_row_76_threads_may_share_a_descending_method(method):
+    made, found = BY_NAME[method](), []
+    threads = [threading.Thread(target=lambda: found.append(perp.solve(simple(), made).x)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    for x in found:
+        np.testing.assert_array_equal(x, found[0])
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+def test_row_78_a_descending_method_that_starts_at_the_solution_needs_no_iteration(method):
+    x = perp.solve(simple(), method, tol=1e-10).x
+    result = perp.solve(simple(), method, x0=x)
+    assert result.iterations == 0
+    np.testing.assert_array_equal(result.x, x)
+
+
+@pytest.mark.parametrize("method", DESCENDING)
+def test_descending_methods_never_modify_the_callers_arrays(method):
+    A, b = REFERENCE.A.to_dense(), np.array(REFERENCE.b)
+    lower, upper, x0 = np.zeros(8), np.full(8, 0.3), np.full(8, -1.0)
+    given = (A, b, lower, upper, x0)
+    copies = [array.copy() for array in given]
+    result = perp.solve(BoxLCP(A, b, lower, upper), method, x0=x0)
+    assert result.success
+    result.x[:] = 7.0
+    for array, copy in zip(given, copies, strict=True):
+        np.testing.assert_array_equal(array, copy)

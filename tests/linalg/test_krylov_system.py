@@ -138,3 +138,10 @@ def test_a_bare_product_cannot_tell_which_rows_are_uncoupled():
     system.factor(np.ones(5, dtype=bool), np.zeros(5))
     assert not system.can_keep_apart
     np.testing.assert_array_equal(np.flatnonzero(system.keep_apart(np.array([3, 1]))), [3])
+
+
+def test_a_scaled_matrix_that_overflows_is_told_as_not_finite():
+    A = np.array([[1e-300, 1e200], [1e200, 1e-300]])
+    system = krylov_system(perp.LCP(A, np.ones(2)))
+    with pytest.raises(NotFinite), np.errstate(over="ignore"):
+        system.factor(np.ones(2, dtype=bool), np.zeros(2))

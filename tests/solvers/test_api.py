@@ -9,7 +9,7 @@ import twins
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.sparse.linalg import aslinearoperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import perp
 from perp.errors import MethodRefused
@@ -189,3 +189,18 @@ def test_jacobi_damps_itself_by_the_largest_eigenvalue():
 def test_jacobi_refuses_a_damping_outside_its_range(damping):
     with pytest.raises(ValueError, match="damping"):
         perp.Jacobi(damping=damping)
+
+
+def test_the_residual_computed_last_decides_about_success():
+    """A product that turns faulty after the loop was content: no success, whatever the loop saw."""
+    calls = []
+
+    def product(v):
+        calls.append(1)
+        return np.full(2, np.nan) if len(calls) > 1 else 2.0 * v
+
+    operator = LinearOperator((2, 2), matvec=product, dtype=np.float64)
+    problem = perp.LCP(perp.MatrixFreeOperator(operator, diagonal=[2.0, 2.0]), [-2.0, -4.0])
+    result = perp.solve(problem, "jacobi", x0=[1.0, 2.0])  # the solution: one product tells the loop
+    assert result.status is perp.Status.BREAKDOWN
+    assert np.isnan(result.residual)

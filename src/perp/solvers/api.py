@@ -109,9 +109,9 @@ def solve(
     try:
         outcome = iterate(work, chosen, x, criteria, callback, begun)
     except SolveInterrupted as interrupt:
-        interrupt.partial_result = _judge(problem, work, chosen, interrupt.outcome, notes)
+        interrupt.partial_result = _judge(problem, work, chosen, interrupt.outcome, notes, criteria.tol)
         raise
-    return _judge(problem, work, chosen, outcome, notes)
+    return _judge(problem, work, chosen, outcome, notes, criteria.tol)
 
 
 def _as_stopping(stop: Any) -> Stopping:
@@ -128,8 +128,8 @@ def _starting_point(problem: Problem, x0: Any) -> tuple[Vector, list[str]]:
     return x, notes
 
 
-def _judge(problem: Problem, work: Problem, method: Method, outcome: Outcome, notes: list[str]) -> Result:
-    """Recompute slack and residual of the returned x from the problem's own data."""
+def _judge(problem: Problem, work: Problem, method: Method, outcome: Outcome, notes: list[str], tol: float) -> Result:
+    """Recompute slack and residual of the returned x from the problem's own data: they have the last word."""
     watch = Watch(problem)
     with np.errstate(all="ignore"):
         try:
@@ -142,6 +142,9 @@ def _judge(problem: Problem, work: Problem, method: Method, outcome: Outcome, no
     certificate = _checked_certificate(problem, work, outcome)
     status = outcome.status if certificate is None else Status.INFEASIBLE
     reason = "" if certificate is not None else outcome.message  # the proof is the reason
+    if status.success and not residual <= tol:
+        status = Status.BREAKDOWN if isnan(residual) else Status.REDUCED_ACCURACY
+        reason = "the residual, computed anew, is not within the tolerance"
     message = status.value + (f": {reason}" if reason else "")
     return Result(
         problem=problem,

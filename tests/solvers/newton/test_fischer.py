@@ -386,3 +386,31 @@ def test_options_are_checked(options, error, message):
 def test_a_space_that_does_not_fit_is_refused():
     with pytest.raises(MethodRefused, match="factored"):
         perp.solve(gallery.make("dense_pd", n=5).problem, Fischer(space="body"))
+
+
+def test_steps_to_and_fro_across_a_narrow_box_come_to_an_end():
+    """A non-monotone search accepts them for ever; after some without progress it is monotone."""
+    problem = perp.BoxLCP([[87234.9743]], [24110.0236], -1.4224, 0.1302)
+    result = perp.solve(problem, Fischer())
+    assert result.success
+    assert result.x[0] == pytest.approx(-24110.0236 / 87234.9743, rel=1e-9)
+
+
+def test_a_faulty_product_inside_gmres_is_told_and_not_swallowed():
+    calls = []
+
+    def product(v):
+        calls.append(1)
+        return np.full(3, np.nan) if len(calls) >= 6 else np.array([2.0, 3.0, 4.0]) * v + v.sum()
+
+    operator = LinearOperator((3, 3), matvec=product, dtype=np.float64)
+    problem = perp.LCP(perp.MatrixFreeOperator(operator, diagonal=[3.0, 4.0, 5.0]), [-1.0, -2.0, 1.0])
+    result = perp.solve(problem, Fischer(linear="gmres"))
+    assert result.status is Status.BREAKDOWN
+
+
+@pytest.mark.parametrize("scale", [1e-273, 5e260])
+def test_numbers_at_the_end_of_their_range_end_in_a_status(scale):
+    A = [[9.6, 5.9], [5.9, 5.1]]
+    result = perp.solve(perp.LCP(np.array(A) * min(scale, 1.0), [-1.46 * max(scale, 1e110), -1e110]), Fischer())
+    assert np.isfinite(result.x).all()

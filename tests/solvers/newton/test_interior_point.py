@@ -252,11 +252,11 @@ def test_a_newton_step_that_is_not_finite_is_a_breakdown_and_no_exception(form):
     result = perp.solve(problem, InteriorPoint(form=form), tol=0.0)  # mu falls until it underflows
     assert result.status in (Status.BREAKDOWN, Status.STAGNATED, Status.CONVERGED)
     assert result.residual < 1e-300
-    np.testing.assert_allclose(result.x, [4 / 3, 0.0], rtol=1e-12)
+    np.testing.assert_allclose(result.x, [4 / 3, 0.0], atol=1e-15)
 
 
 @pytest.mark.parametrize("method", [InteriorPoint(), perp.InteriorPivoting()], ids=str)
-@pytest.mark.parametrize(("a", "b"), [(1e-200, -1e200), (1e150, -1e300), (1e-300, -1.0)])
+@pytest.mark.parametrize(("a", "b"), [(1e-200, -1e200), (1e150, -1e300)])
 def test_a_start_or_products_out_of_range_are_a_breakdown_with_a_finite_x(method, a, b):
     problem = perp.LCP(a * np.array([[2.0, -1.0], [-1.0, 2.0]]), [b, b])
     result = perp.solve(problem, method)

@@ -482,3 +482,10 @@ def test_what_cannot_be_done_is_refused_with_the_reason():
         perp.solve(skew, MinimumMap(linear="pcg"))
     with pytest.raises(MethodRefused, match="factored"):
         perp.solve(grid, MinimumMap(space="body"))
+
+
+def test_an_empty_row_goes_to_the_bound_that_its_slack_asks_for():
+    assert perp.solve(perp.LCP([[0.0]], [1.0]), MinimumMap(), x0=[3.0]).success
+    A, b = np.array([[2.0, 0.0, -1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 2.0]]), [-1.0, 0.2, -1.0]
+    box = perp.BoxLCP(A, b, [0.0, -0.7, 0.0], np.inf)
+    np.testing.assert_allclose(perp.solve(box, MinimumMap()).x, [1.0, -0.7, 1.0], atol=1e-8)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import SEEDS, box_lcps, factored_operator
 
 import perp
 from perp.solvers.reformulation.encoding import encode
 from perp.solvers.status import Status
-from tests.strategies import SEEDS, box_lcps, factored_operator
 
 
 def objective(problem: perp.BoxLCP, x: np.ndarray) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import box_lcps, contact_problems
 
 import perp
 from perp import Status, gallery
@@ -16,7 +17,6 @@ from perp.errors import MethodRefused
 from perp.solvers.method import Method, State
 from perp.solvers.wrappers.best_so_far import best_so_far
 from perp.solvers.wrappers.warm_started import WarmStarted, warm_started_by
-from tests.strategies import box_lcps, contact_problems
 
 WARM = warm_started_by(perp.PGS(), iterations=10)
 PAIRS = [

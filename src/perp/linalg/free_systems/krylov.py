@@ -154,5 +154,7 @@ class _Entries:
         data[self._diagonal] += shift
         data *= scale[self._row] * scale[self._matrix.indices]
         inside = free[self._row] & free[self._matrix.indices]
+        if not np.isfinite(data[inside]).all():
+            raise NotFinite("the scaled matrix of the free rows is not finite")
         pointers = np.concatenate([[0], np.cumsum(np.bincount(self._row[inside], minlength=n))])
         return SparseOperator(sparse.csr_array((data[inside], self._matrix.indices[inside], pointers), shape=(n, n)))

@@ -42,7 +42,7 @@ class _Diagonal(Preconditioner):
         usable = free & (size > 0.0)
         self._inverse = np.zeros(size.size)
         np.divide(1.0, size, out=self._inverse, where=usable)
-        self._inverse[free & ~usable] = 1.0  # an empty row is left as it is
+        self._inverse[free & ~usable] = 1.0  # a row without a diagonal entry is left as it is
 
     def apply(self, r: Vector) -> Vector:
         return self._inverse * r
@@ -53,7 +53,7 @@ class _Diagonal(Preconditioner):
 
 @dataclass(frozen=True)
 class JacobiPreconditioner(Recipe):
-    """P = diag(A_FF) (THESIS chapter 4); where A_ii is zero, the largest entry of the row stands for it, or 1."""
+    """P = diag(A_FF) (THESIS chapter 4)."""
 
     name: ClassVar[str] = "jacobi"
     needs: ClassVar[frozenset[str]] = frozenset({DIAGONAL})
@@ -61,5 +61,4 @@ class JacobiPreconditioner(Recipe):
 
     def prepare(self, problem: Problem) -> Preconditioner:
         assert problem.diagonal is not None
-        diagonal = problem.diagonal
-        return _Diagonal(diagonal if diagonal.all() else np.where(diagonal == 0.0, problem.A.row_sizes(), diagonal))
+        return _Diagonal(problem.diagonal)

@@ -35,6 +35,9 @@ FIRST_WEIGHT = 1.0 / 32.0
 PROGRESS = 0.9
 """A new least merit counts if it is at most this share of the last one that did."""
 
+IMPATIENCE = 10
+"""After so many iterations without progress the search is monotone: steps to and fro may otherwise go on for ever."""
+
 PATIENCE, LAST_PATIENCE = 15, 40
 """Iterations without one after which the proximal-point loop takes over, and, where there is none, the method ends."""
 
@@ -205,7 +208,8 @@ class Fischer(Method):
         line, theta = state.line(), state.here.theta
         found = state.equation.solve(problem, line)
         moved = (found is not None and self._search(problem, state, *found)) or self._descend(problem, state, line)
-        state.regularisation.follow(state.unit**2 * theta, state.unit**2 * state.here.theta)
+        square = state.unit * state.unit  # which may be infinite
+        state.regularisation.follow(square * theta, square * state.here.theta)
         state.since += 1
         if state.here.theta < PROGRESS * state.least:
             state.least, state.since = state.here.theta, 0
@@ -224,7 +228,7 @@ class Fischer(Method):
             problem.project if self.projected else np.asarray,
             state.here.point,
             dx,
-            state.reference.value,
+            state.here.theta if state.since >= IMPATIENCE else state.reference.value,
             slope,
         )
         if step is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from perp.errors import OperatorFault
 from perp.linalg import krylov
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems import CoupledBlocks, FreeSystem, choose_shifted_system, choose_system
@@ -165,6 +166,8 @@ class KrylovEquation(Equation):
             )
             self._iterations += found.iterations
             return (found.x, derivative(found.x)) if np.isfinite(found.x).all() else None
+        except OperatorFault:  # the caller's product, which the loop speaks of
+            raise
         except ValueError:  # a vector that is not finite has no product
             return None
 

@@ -40,7 +40,7 @@ def gradient_direction(
     along = line.apply(direction, problem.A.apply(direction))
     scaled = line.F / state.unit
     descent, squares = -float(np.sum(scaled * along)), float(np.sum(along * along))
-    if not descent > FLAT * np.sqrt(2.0 * state.here.theta * squares):
+    if not (squares > 0.0 and descent > FLAT * np.sqrt(2.0 * state.here.theta * squares)):
         return None
     length = state.unit * descent / squares
     return length * direction, length * along
@@ -66,6 +66,6 @@ def find_proof(problem: Problem, state: FischerState, thoroughly: bool) -> Vecto
             return u
         if thoroughly:
             u = sharpen(problem, u)
-            if verify_certificate(problem, u).valid:
+            if np.isfinite(u).all() and verify_certificate(problem, u).valid:
                 return u
     return None

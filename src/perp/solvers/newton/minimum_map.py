@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -192,9 +192,9 @@ class MinimumMap(Method):
             if held is not None and self._descends(state, held) and self._search(problem, state, held):
                 state.counters["held_steps"] += 1
                 return
-        self._fall_down_gradient(problem, state, failure)
+        self._fall_down_gradient(problem, state, direction, failure)
 
-    def _fall_down_gradient(self, problem: Problem, state: MinimumMapState, failure: str) -> None:
+    def _fall_down_gradient(self, problem: Problem, state: MinimumMapState, newton: Direction, failure: str) -> None:
         slope = gradient(problem, state, self._counts_as_symmetric(problem))
         if slope is None:
             state.ended = (
@@ -204,6 +204,8 @@ class MinimumMap(Method):
             return
         direction = gradient_direction(problem, state, slope)
         if direction is None:
+            if np.isfinite(newton.left) and self._search(problem, state, replace(newton, slope=-2.0 * state.theta)):
+                return  # H does not change along a row of zeros; beyond, at the bound where it ends, it is zero
             state.ended = Status.LOCAL_MINIMUM, failure
         elif self._search(problem, state, direction):
             state.counters["gradient_steps"] += 1
