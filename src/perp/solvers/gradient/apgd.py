@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.errors import suggest
 from perp.problems.inputs import Vector, require_count
 from perp.problems.operators.base import APPLY
 from perp.problems.problem import Problem
@@ -16,6 +15,7 @@ from perp.solvers.gradient.projection import SCALINGS, FeasibleSet
 from perp.solvers.gradient.rays import RayWatch
 from perp.solvers.gradient.step_size import estimate_stiffness
 from perp.solvers.method import Method, State
+from perp.solvers.options import require_choices
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
@@ -87,10 +87,7 @@ class APGD(Method):
     shift_every: int = 1
 
     def __post_init__(self) -> None:
-        if self.restart not in RESTARTS:
-            raise ValueError(f"restart is {self.restart!r}{suggest(str(self.restart), RESTARTS)}")
-        if self.scaling not in SCALINGS:
-            raise ValueError(f"scaling is {self.scaling!r}{suggest(str(self.scaling), SCALINGS)}")
+        require_choices(self, restart=RESTARTS, scaling=SCALINGS)
         require_count(self.shift_every, "shift_every", least=1)
 
     def objection(self, problem: Problem) -> str | None:

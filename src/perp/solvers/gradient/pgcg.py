@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.errors import suggest
 from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY
@@ -16,6 +15,7 @@ from perp.solvers.gradient.face_state import FaceState
 from perp.solvers.gradient.flat_directions import end_on_ray, optimal_step
 from perp.solvers.gradient.load_kernels import load_kernels
 from perp.solvers.method import Method, State
+from perp.solvers.options import require_choices
 from perp.solvers.pivoting.friction_bounds import FrictionBounds
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
@@ -98,9 +98,7 @@ class PGCG(Method):
         require_number(self.inner_tolerance, "inner_tolerance")
         if self.inner_tolerance >= 1.0:
             raise ValueError(f"inner_tolerance is {self.inner_tolerance}; a pass must make r_F shorter: below 1")
-        for name, choices in (("rebuild", REBUILD), ("at_bounds", AT_BOUNDS), ("free_start", FREE_START)):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is {getattr(self, name)!r}{suggest(str(getattr(self, name)), choices)}")
+        require_choices(self, rebuild=REBUILD, at_bounds=AT_BOUNDS, free_start=FREE_START)
 
     def objection(self, problem: Problem) -> str | None:
         return make_recipe(self.preconditioner).objection(problem) or asymmetry_objection(problem)

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.errors import suggest
 from perp.problems.inputs import Vector, freeze, require_count, require_number
 from perp.problems.operators.base import APPLY
 from perp.problems.problem import Problem
@@ -16,6 +15,7 @@ from perp.solvers.gradient.projection import SCALINGS, FeasibleSet
 from perp.solvers.gradient.rays import RayWatch
 from perp.solvers.gradient.step_size import estimate_stiffness
 from perp.solvers.method import Method, State
+from perp.solvers.options import require_choices
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
@@ -89,9 +89,7 @@ class SPG(Method):
         require_number(self.sufficient, "sufficient", positive=True)
         if self.sufficient >= 0.5:
             raise ValueError(f"sufficient is {self.sufficient}; a quadratic needs it below 0.5")
-        for name, choices in (("steps", STEPS), ("scaling", SCALINGS)):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is {getattr(self, name)!r}{suggest(str(getattr(self, name)), choices)}")
+        require_choices(self, steps=STEPS, scaling=SCALINGS)
 
     def objection(self, problem: Problem) -> str | None:
         return asymmetry_objection(problem)

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.errors import suggest
 from perp.linalg.free_systems import SHIFTED_SPACES
 from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.inputs import Vector, require_count, require_number, require_real
@@ -22,11 +21,11 @@ from perp.solvers.newton.fischer_state import FischerState, MeritPoint
 from perp.solvers.newton.fischer_strategies import STRATEGIES, Kinks
 from perp.solvers.newton.line_search import Armijo, Reference
 from perp.solvers.newton.proximal_point import DOUBTS, HARD, MOST_FAILURES, Proximal
+from perp.solvers.options import require_choices, space_objection
 from perp.solvers.status import Status
 
 LINEAR = ("direct", "gmres")
 PROXIMAL = ("rescue", "always", "never")
-MOST_DENSE_ROWS = 20_000
 COUNTED = ("line_search_evaluations", "gradient_steps", "proximal_steps")
 
 FIRST_WEIGHT = 1.0 / 32.0
@@ -102,14 +101,7 @@ class Fischer(Method):
     least_step: float = 1e-10
 
     def __post_init__(self) -> None:
-        for name, choices in (
-            ("strategy", STRATEGIES),
-            ("linear", LINEAR),
-            ("space", SHIFTED_SPACES),
-            ("proximal", PROXIMAL),
-        ):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is {getattr(self, name)!r}{suggest(str(getattr(self, name)), choices)}")
+        require_choices(self, strategy=STRATEGIES, linear=LINEAR, space=SHIFTED_SPACES, proximal=PROXIMAL)
         recipe = make_recipe(self.preconditioner)
         if not isinstance(self.projected, bool):
             raise TypeError(f"projected is {self.projected!r}; True or False is needed")
@@ -140,11 +132,7 @@ class Fischer(Method):
     def objection(self, problem: Problem) -> str | None:
         if self._is_iterative:
             return make_recipe(self.preconditioner).objection(problem)
-        if self.space == "dense" and problem.n > MOST_DENSE_ROWS:
-            return f"space='dense' holds A as a full matrix, and {problem.n} rows are more than {MOST_DENSE_ROWS}"
-        if self.space == "body" and problem.A.form != "factored":
-            return f"space='body' needs a factored A, and this one is {problem.A.form}"
-        return None
+        return space_objection(problem, "space", self.space)
 
     def start(self, problem: Problem, x: Vector) -> FischerState:
         n = problem.n

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.errors import suggest
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems import (
     LEAST_COMPLIANCE,
@@ -25,12 +24,11 @@ from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
 from perp.solvers.newton.central_path import CentralPath
+from perp.solvers.options import require_choices, space_objection
 from perp.solvers.pivoting.scaling import symmetric_scales
 from perp.solvers.status import Status
 
 CORRECTORS = ("mehrotra", "none")
-
-MOST_DENSE_ROWS = 20_000
 
 REFINEMENTS = 3
 """Steps of iterative refinement of a Newton step at most, each of which must halve what is left."""
@@ -115,16 +113,10 @@ class InteriorPoint(Method):
             require_number(getattr(self, name), name, positive=True)
             if getattr(self, name) >= 1.0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must lie strictly between 0 and 1")
-        for name, choices in (("corrector", CORRECTORS), ("form", SHIFTED_SPACES), ("ordering", (*ORDERINGS, "best"))):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is {getattr(self, name)!r}{suggest(str(getattr(self, name)), choices)}")
+        require_choices(self, corrector=CORRECTORS, form=SHIFTED_SPACES, ordering=(*ORDERINGS, "best"))
 
     def objection(self, problem: Problem) -> str | None:
-        if self.form == "dense" and problem.n > MOST_DENSE_ROWS:
-            return f"form='dense' holds A as a full matrix, and {problem.n} rows are more than {MOST_DENSE_ROWS}"
-        if self.form == "body" and problem.A.form != "factored":
-            return f"form='body' needs a factored A, and this one is {problem.A.form}"
-        return None
+        return space_objection(problem, "form", self.form)
 
     def default_iterations(self, problem: Problem) -> int:
         return 200

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.errors import suggest
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems import SPACES
 from perp.linalg.preconditioners import Recipe, make_recipe
@@ -26,14 +25,13 @@ from perp.solvers.newton.minimum_map_fallbacks import (
     newton_direction,
 )
 from perp.solvers.newton.minimum_map_state import Direction, MapPoint, MinimumMapState
+from perp.solvers.options import require_choices, space_objection
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
 LINEAR = ("direct", "pcg", "gmres")
 FALLBACKS = ("held", "gradient", "none")
 SINGULAR = ("refine", "stop")
-MOST_DENSE_ROWS = 20_000
-
 LEAST_DESCENT = 1e-10
 """A slope above minus this share of ||H||^2 (Newton's own is -||H||^2, NOTES eq. 69) is no descent."""
 
@@ -90,14 +88,7 @@ class MinimumMap(Method):
     least_step: float = 1e-10
 
     def __post_init__(self) -> None:
-        for name, choices in (
-            ("linear", LINEAR),
-            ("space", SPACES),
-            ("singular", SINGULAR),
-            ("fallback", FALLBACKS),
-        ):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is {getattr(self, name)!r}{suggest(str(getattr(self, name)), choices)}")
+        require_choices(self, linear=LINEAR, space=SPACES, singular=SINGULAR, fallback=FALLBACKS)
         recipe = make_recipe(self.preconditioner)
         require_count(self.restart, "restart", least=1)
         require_count(self.memory, "memory", least=1)
@@ -116,11 +107,7 @@ class MinimumMap(Method):
 
     def objection(self, problem: Problem) -> str | None:
         if self.linear == "direct":
-            if self.space == "dense" and problem.n > MOST_DENSE_ROWS:
-                return f"space='dense' holds A as a full matrix, and {problem.n} rows are more than {MOST_DENSE_ROWS}"
-            if self.space == "body" and problem.A.form != "factored":
-                return f"space='body' needs a factored A, and this one is {problem.A.form}"
-            return None
+            return space_objection(problem, "space", self.space)
         asymmetry = asymmetry_objection(problem) if self.linear == "pcg" else None
         if asymmetry is not None:
             return f"with linear='pcg' {asymmetry}"

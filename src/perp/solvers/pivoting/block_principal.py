@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.errors import suggest
 from perp.linalg.cholesky import NotFinite, NotPositive
 from perp.linalg.free_systems import LEAST_COMPLIANCE, SPACES, FreeSystem, KrylovSystem, choose_system
 from perp.linalg.orderings import METHODS as ORDERINGS
@@ -17,6 +16,7 @@ from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
+from perp.solvers.options import require_choices, space_objection
 from perp.solvers.pivoting.free_rows import EPSILON, ROUGH, factor_free_rows, place_rows, small_shift, solve_free_rows
 from perp.solvers.pivoting.friction_bounds import FrictionBounds, follow_impulses
 from perp.solvers.pivoting.hopeless import find_contradiction, find_escape, list_objections
@@ -27,7 +27,6 @@ from perp.solvers.pivoting.wishes import keep_apart, keep_first, soften
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
-MOST_DENSE_ROWS = 20_000
 COUNTED = ("violations", "single_pivots", "fallbacks", "bound_updates", "singular", "proximal_updates")
 FALLBACKS = ("parametric", "progress", "count")
 LINEAR = ("direct", "pcg")
@@ -116,22 +115,14 @@ class BlockPrincipal(Method):
             raise ValueError(f"inner_tolerance is {self.inner_tolerance}; at most {GREATEST_TOLERANCE} is allowed")
         require_count(self.inner_iterations, "inner_iterations", least=1)
         make_recipe(self.preconditioner)
-        orderings = (*ORDERINGS, "best")
-        options = {"fallback": FALLBACKS, "space": SPACES, "ordering": orderings, "linear": LINEAR}
-        for name, choices in options.items():
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is {getattr(self, name)!r}{suggest(str(getattr(self, name)), choices)}")
+        require_choices(self, fallback=FALLBACKS, space=SPACES, ordering=(*ORDERINGS, "best"), linear=LINEAR)
 
     def objection(self, problem: Problem) -> str | None:
         if self.linear == "pcg":
             return asymmetry_objection(problem) or make_recipe(self.preconditioner).objection(problem)
         if TO_SPARSE not in problem.A.ability_set:
             return f"linear='direct' needs '{TO_SPARSE}' of A, and it is {problem.A.form}; linear='pcg' does without"
-        if self.space == "dense" and problem.n > MOST_DENSE_ROWS:
-            return f"space='dense' holds A as a full matrix, and {problem.n} rows are more than {MOST_DENSE_ROWS}"
-        if self.space == "body" and problem.A.form != "factored":
-            return f"space='body' needs a factored A, and this one is {problem.A.form}"
-        return None
+        return space_objection(problem, "space", self.space)
 
     def default_iterations(self, problem: Problem) -> int:
         return max(1000, 20 * problem.n)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from perp.errors import suggest
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
+from perp.solvers.options import require_choices
 from perp.solvers.pivoting.friction_bounds import FrictionBounds
 from perp.solvers.pivoting.scaled_problem import warm_rows
 from perp.solvers.pivoting.scaling import symmetric_scales
@@ -76,8 +76,7 @@ class Dantzig(Method):
     order: str = "most_violated"
 
     def __post_init__(self) -> None:
-        if self.order not in ORDERS:
-            raise ValueError(f"order is {self.order!r}{suggest(str(self.order), ORDERS)}")
+        require_choices(self, order=ORDERS)
 
     def objection(self, problem: Problem) -> str | None:
         if problem.n > MOST_ROWS:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.errors import suggest
 from perp.problems.inputs import Vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
+from perp.solvers.options import require_choices
 from perp.solvers.pivoting.scaled_problem import ScaledProblem, count_rows, scale_problem, tight_sides, warm_rows
 from perp.solvers.status import Status
 
@@ -63,8 +63,7 @@ class Principal(Method):
     rule: str = "least_index"
 
     def __post_init__(self) -> None:
-        if self.rule not in RULES:
-            raise ValueError(f"rule is {self.rule!r}{suggest(str(self.rule), RULES)}")
+        require_choices(self, rule=RULES)
 
     def objection(self, problem: Problem) -> str | None:
         if problem.n > MOST_ROWS:

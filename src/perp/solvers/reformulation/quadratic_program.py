@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.errors import suggest
 from perp.problems.inputs import Vector, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
 from perp.solvers.method import Method, State
+from perp.solvers.options import require_choices, space_objection
 from perp.solvers.reformulation.bridges import BACKENDS, cross, find_bridge, name_missing
 from perp.solvers.reformulation.bridges.bridge import Answer, Bridge, Ending
 from perp.solvers.reformulation.encoding import SPACES, Encoding, encode
@@ -72,9 +72,7 @@ class QuadraticProgram(Method):
 
     def __post_init__(self) -> None:
         require_number(self.tolerance, "tolerance", positive=True)
-        for name, choices in (("backend", BACKENDS), ("space", SPACES)):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is {getattr(self, name)!r}{suggest(str(getattr(self, name)), choices)}")
+        require_choices(self, backend=BACKENDS, space=SPACES)
 
     @property
     def label(self) -> str:
@@ -89,9 +87,8 @@ class QuadraticProgram(Method):
             bridge.load()
         except ImportError as fault:
             return f"{bridge.package} is installed and cannot be imported: {fault}"
-        if self.space == "body" and problem.A.form != "factored":
-            return f"space='body' needs a factored A, and this one is {problem.A.form}"
-        return asymmetry_objection(problem) or _concave_objection(problem)
+        misplaced = space_objection(problem, "space", self.space)
+        return misplaced or asymmetry_objection(problem) or _concave_objection(problem)
 
     def start(self, problem: Problem, x: Vector) -> ProgramState:
         bridge = find_bridge(self.backend)
