@@ -74,4 +74,4 @@ def test_the_list_as_json(perp_command):
     entries = json.loads(perp_command("generate", "--list", "--json").out)
     assert [entry["name"] for entry in entries] == list(kinds())
     stack = next(entry for entry in entries if entry["name"] == "box_stack")
-    assert stack["options"]["model"]["choices"] == ["box", "cone", "convex"]
+    assert stack["options"]["model"]["choices"] == ["box", "cone", "convex", "disc"]

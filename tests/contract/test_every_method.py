@@ -64,7 +64,7 @@ def test_a_method_solves_the_easy_problems_that_it_accepts(method, kind):
     np.testing.assert_allclose(result.x, example.x, atol=1e-5)
 
 
-@pytest.mark.parametrize("model", ["box", "cone", "convex"])
+@pytest.mark.parametrize("model", ["box", "cone", "convex", "disc"])
 @pytest.mark.parametrize("method", default_methods(), ids=lambda method: method.name)
 def test_a_method_solves_a_small_stack_with_friction(method, model):
     example = gallery.make("box_stack", n=48, model=model)
@@ -79,7 +79,7 @@ def test_a_method_solves_a_small_stack_with_friction(method, model):
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_a_method_describes_itself(method):
     assert method.name == method.name.lower()
-    assert method.accepts <= {"lcp", "box", "contact/box", "contact/cone", "contact/convex"}
+    assert method.accepts <= {"lcp", "box", "contact/box", "contact/cone", "contact/convex", "contact/disc"}
     assert method.family in method.__module__
     assert method.requires
     assert any(letter.isdigit() for letter in method.reference), "name a section, an equation or a year"

@@ -12,7 +12,7 @@ from perp.gallery import Example
 
 
 def natural_map(example: Example) -> np.ndarray:
-    """x - P(x - y), where P clips to the bounds, or to the disc of radius friction x_n for the cone model."""
+    """x - P(x - y), where P clips to the bounds, or to the disc of radius friction x_n (model disc: friction)."""
     problem, x = example.problem, example.x
     y = problem.A.to_sparse() @ x + problem.b
     if not isinstance(problem, ContactProblem):
@@ -21,7 +21,7 @@ def natural_map(example: Example) -> np.ndarray:
     impulse, velocity = x[:rows].reshape(-1, problem.dimension), y[:rows].reshape(-1, problem.dimension)
     target = impulse - velocity
     target[:, 0] = np.maximum(target[:, 0], 0.0)
-    limit = (problem.friction * impulse[:, 0])[:, None]
+    limit = (problem.friction * (1.0 if problem.model == "disc" else impulse[:, 0]))[:, None]
     if problem.model == "box":
         target[:, 1:] = np.clip(target[:, 1:], -limit, limit)
     else:

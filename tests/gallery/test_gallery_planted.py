@@ -84,15 +84,37 @@ def test_contacts_separate_graze_stick_and_slide_as_asked(model: str, dimension:
         assert np.all(np.linalg.norm(x[sticks, 1:], axis=1) <= 0.9 * limit[sticks, 0])
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_in_fixed_discs_contacts_without_a_normal_impulse_rub_too(dimension: int, misfit, slack) -> None:
+    contacts = 100
+    radius = np.linspace(0.0, 1.0, contacts)
+    A = random_spd(dimension * contacts)
+    example = planted_contacts(A, radius, "disc", dimension=dimension, active=0.6, sliding=0.5, degenerate=0.1, seed=4)
+    assert misfit(example) <= 1e-14
+    x, y = example.x.reshape(contacts, -1), slack(example).reshape(contacts, -1)
+    touching, opening = x[:, 0] > 0, y[:, 0] > 0
+    length, slip = np.linalg.norm(x[:, 1:], axis=1), np.linalg.norm(y[:, 1:], axis=1)
+    assert np.count_nonzero(touching & (slip > 0)) == 30
+    assert np.count_nonzero(touching & (slip == 0)) == 30
+    assert np.count_nonzero(~touching & ~opening & (slip == 0)) == 10
+    assert np.count_nonzero(opening & (slip > 0)) == 30
+    sticks = touching & (slip == 0)
+    assert np.all(length[sticks] <= 0.9 * radius[sticks])
+    np.testing.assert_allclose(length[~sticks], radius[~sticks], rtol=1e-14)
+    heading = y[:, 1:] / np.where(slip > 0, slip, 1.0)[:, None]
+    np.testing.assert_allclose(x[slip > 0, 1:], (-radius[:, None] * heading)[slip > 0], rtol=1e-12, atol=1e-14)
+
+
 def test_rows_after_the_contacts_are_planted_too(misfit, slack) -> None:
     lower, upper = np.array([-np.inf, -1.0, 0.0]), np.array([np.inf, 1.0, np.inf])
     for seed in range(8):
-        example = planted_contacts(random_spd(9), [0.5, 0.5], "cone", lower=lower, upper=upper, seed=seed)
-        assert misfit(example) <= 1e-14
-        assert slack(example)[6] == 0
+        for model in ("cone", "disc"):
+            example = planted_contacts(random_spd(9), [0.5, 0.5], model, lower=lower, upper=upper, seed=seed)
+            assert misfit(example) <= 1e-14
+            assert slack(example)[6] == 0
 
 
-@pytest.mark.parametrize("model", ["box", "cone"])
+@pytest.mark.parametrize("model", ["box", "cone", "disc"])
 def test_without_friction_tangents_carry_nothing(model: str, misfit) -> None:
     example = planted_contacts(random_spd(30), 0.0, model, active=1.0, seed=5)
     assert misfit(example) <= 1e-14

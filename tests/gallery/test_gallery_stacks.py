@@ -129,7 +129,7 @@ def test_a_tower_carries_what_stands_above() -> None:
     np.testing.assert_allclose(LAYOUTS["tower"](4).carried(np.array([1.0, 2.0, 3.0, 4.0])), [10.0, 9.0, 7.0, 4.0])
 
 
-@pytest.mark.parametrize("model", ["box", "cone"])
+@pytest.mark.parametrize("model", ["box", "cone", "disc"])
 @pytest.mark.parametrize("layout", LAYOUT_NAMES)
 def test_planted_contacts_solve_the_stack(layout: str, model: str, misfit) -> None:
     example = box_stack(400, 1, layout=layout, model=model, mass_ratio=1e4, degenerate=0.1)
@@ -156,6 +156,13 @@ def test_friction_bounds_of_the_boxed_stack_are_the_weight_that_rests_above(misf
     np.testing.assert_allclose(upper[:, :, 1:], np.broadcast_to((0.5 * weight / 4)[:, None, None], (4, 4, 2)))
     np.testing.assert_array_equal(lower[:, :, 1:], -upper[:, :, 1:])
     assert misfit(example) <= 1e-12
+
+
+def test_discs_of_the_stack_have_the_bounds_of_the_boxed_stack() -> None:
+    for load in ("planted", "gravity"):
+        discs = box_stack(200, 3, model="disc", load=load, friction=0.7, mass_ratio=10.0).problem
+        boxed = boxed_stack(200, 3, load=load, friction=0.7, mass_ratio=10.0).problem
+        np.testing.assert_array_equal(discs.friction, boxed.upper[1::3])
 
 
 def test_the_boxed_stack_has_the_matrix_of_the_stack() -> None:

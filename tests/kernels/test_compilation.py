@@ -26,10 +26,11 @@ for A in matrices:
         perp.ContactProblem(A, stack.b, stack.friction),
         perp.ContactProblem(A, stack.b, stack.friction, "cone"),
         perp.ContactProblem(A, stack.b, stack.friction, "convex"),
+        perp.ContactProblem(A, stack.b, stack.friction, "disc"),
         perp.ContactProblem(A, stack.b, stack.friction[:-1], extra_rows=3, lower=-1.0),
     ):
         problem.slack(np.ones(problem.n))
-        shuffled = [] if problem.kind == "contact/convex" else [perp.PGS(order="random")]
+        shuffled = [] if problem.kind in ("contact/convex", "contact/disc") else [perp.PGS(order="random")]
         for method in (*suitable_methods(problem), *shuffled):
             result = perp.solve(problem, method, max_iterations=3, x0=np.ones(problem.n))
             result.verify(), perp.verify(problem, result.x), perp.verify(problem, [0] * problem.n)

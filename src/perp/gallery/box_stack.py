@@ -32,8 +32,8 @@ Points = Annotated[Literal[4, 8, 9], About("contact points of a face")]
 MassRatio = Annotated[float, About("density of the top layer over that of the bottom layer", 1e-8, 1e8)]
 Friction = Annotated[float, About("coefficient of friction of all contacts", 0.0)]
 Model = Annotated[
-    Literal["box", "cone", "convex"],
-    About("friction: bounds for each tangent, the exact cone for both, or its convex form with a gap"),
+    Literal["box", "cone", "convex", "disc"],
+    About("friction: bounds for each tangent, the exact cone, its convex form with a gap, or discs fixed in advance"),
 ]
 Compliance = Annotated[float, About("diagonal of C, added to that of J M^-1 J^T [(m/s)/(N s)]", 0.0)]
 Load = Annotated[Literal["planted", "gravity"], About("b from a planted solution, or from one step under gravity")]
@@ -68,14 +68,17 @@ def box_stack(
     `load="planted"` has a known solution. `load="gravity"` is the first time step of a stack that is almost at rest:
     b = J (v + h g) + Gamma gap / h (THESIS eq. 2.27) with small random velocities and gaps. It has a solution, as
     lifting every layer faster than the one below opens all contacts (Acary, Cadoux, Lemarechal & Malick 2011; for the
-    convex model that motion is Slater's point of the dual problem), but none is known in advance.
+    convex models that motion is Slater's point of the dual problem), but none is known in advance.
+
+    `model="disc"` fixes the radii as `boxed_stack` does its bounds: friction times a nominal normal impulse.
     """
     rng = np.random.default_rng(seed)
     stack = _build(n, layout, points, mass_ratio, compliance, rng)
+    strength = friction * stack.nominal_impulse(points) if model == "disc" else friction
     if load == "gravity":
         b = stack.falling_velocity(rng)
-        return Example(ContactProblem(stack.A, b, friction, model), note="No solution is known in advance.")
-    return planted_contacts(stack.A, friction, model, active=active, sliding=sliding, degenerate=degenerate, seed=rng)
+        return Example(ContactProblem(stack.A, b, strength, model), note="No solution is known in advance.")
+    return planted_contacts(stack.A, strength, model, active=active, sliding=sliding, degenerate=degenerate, seed=rng)
 
 
 @catalogued()

@@ -82,6 +82,8 @@ def planted_contacts(
         separate   x = 0,    y_n > 0,  y_t anything, for its bounds have collapsed to zero
 
     In the convex model y_n is greater by friction |y_t|: what slides opens, and what separates is within the dual cone.
+    In the disc model, where `friction` is the radius, contacts without a normal impulse rub, too: those that separate
+    have x_t on the rim opposing y_t, those that graze have x_t on the rim and y_t = 0.
     Rows after the contacts (`extra_rows`, `lower`, `upper`) are planted as in `planted_box`.
     """
     rng = np.random.default_rng(seed)
@@ -155,7 +157,7 @@ def _draw_contacts(frame: ContactProblem, shares: Sequence[float], rng: np.rando
     x[:, 0] = np.where(slides | sticks, draw_sizes(rng, contacts), 0.0)
     y[:, 0] = np.where(separates, draw_sizes(rng, contacts), 0.0)
 
-    limit = (frame.friction * x[:, 0])[:, None]
+    limit = frame.tangent_limits(x.reshape(-1))[:, None]
     heading = rng.standard_normal((contacts, tangents))
     if frame.model != "box":
         heading /= np.linalg.norm(heading, axis=1, keepdims=True)
@@ -168,7 +170,11 @@ def _draw_contacts(frame: ContactProblem, shares: Sequence[float], rng: np.rando
     x[slides, 1:] = (-limit * heading)[slides]
     x[sticks, 1:] = (limit * hold)[sticks]
     y[slides, 1:] = slip[slides]
-    y[separates, 1:] = rng.standard_normal(heading.shape)[separates]
+    if frame.model == "disc":
+        x[~sticks, 1:] = (-limit * heading)[~sticks]
+        y[separates, 1:] = slip[separates]
+    else:
+        y[separates, 1:] = rng.standard_normal(heading.shape)[separates]
     if frame.model == "convex":
         y[:, 0] += frame.friction * np.linalg.norm(y[:, 1:], axis=1)
 

@@ -1,4 +1,7 @@
-"""The second-order cone |(p, q)| <= friction n of one contact. (After a change here run `make clean-kernels`.)"""
+"""What bounds the impulse of one contact: its law, and its second-order cone |(p, q)| <= friction n.
+
+(After a change here run `make clean-kernels`.)
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,19 @@ import numpy as np
 from perp.kernels.compile import inlined
 from perp.kernels.projection import limited
 
-BOXES = np.uint64(0)  #   each tangent has an interval of its own
-DISCS = np.uint64(1)  #   the pair of tangents has a disc, whose radius stands at the normal impulse
-CONES = np.uint64(2)  #   normal and tangents together have a convex cone
+BOXES = np.uint64(0)  #         each tangent has an interval of its own, which stands at the normal impulse
+DISCS = np.uint64(1)  #         the pair of tangents has a disc, whose radius stands at the normal impulse
+CONES = np.uint64(2)  #         normal and tangents together have a convex cone
+FIXED_DISCS = np.uint64(3)  #   the pair has a disc of a given radius, which takes the place of the coefficient
 
 SURFACE = 1.0 + 2.0**-50
 """A point that leaves the cone by rounding alone counts as inside, so that projecting twice changes nothing."""
+
+
+@inlined
+def tangent_limit(law, friction, normal):
+    """How long the tangential impulse of a contact may be."""
+    return friction if law == FIXED_DISCS else friction * normal
 
 
 @inlined

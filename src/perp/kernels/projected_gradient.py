@@ -1,8 +1,9 @@
 """The passes over vectors that projected-gradient methods make between two products with A.
 
-Rows of contacts come first (`width` rows each, cone |x_t| <= friction x_n; none where `friction` is empty), then rows
-with bounds. `weight` is the diagonal of W, the metric in which steps are taken: one number a row, the same for all rows
-of a contact, so that the nearest point of the cone is the same in that metric.
+Rows of contacts come first (`width` rows each, with the cone |x_t| <= friction x_n, or, where the law is FIXED_DISCS,
+with x_n >= 0 and the disc |x_t| <= friction; none where `friction` is empty), then rows with bounds. `weight` is the
+diagonal of W, the metric in which steps are taken: one number a row, the same for all rows of a contact (FIXED_DISCS:
+for its tangents), so that the nearest point of the cone or the disc is the same in that metric.
 """
 
 from __future__ import annotations
@@ -12,23 +13,28 @@ import math
 import numpy as np
 
 from perp.kernels.compile import kernel
-from perp.kernels.cones import project_on_cone
-from perp.kernels.projection import clip
+from perp.kernels.cones import FIXED_DISCS, project_on_cone
+from perp.kernels.projection import clip, disc_factor
 
 ONE = np.uint64(1)
 
 
 @kernel
-def project_step(point, gradient, shift, step, weight, width, friction, lower, upper, target):
+def project_step(point, gradient, shift, step, weight, width, law, friction, lower, upper, target):
     """target = P(point - step W (gradient + shift)); `shift` has one number a contact, for its normal row."""
     for c in range(np.uint64(friction.size)):
         n = c * width
         p, q = n + ONE, n + width - ONE  # in two dimensions the same tangent
-        length = step * weight[n]
-        forward_n = point[n] - length * (gradient[n] + shift[c])
-        forward_p = point[p] - length * gradient[p]
-        forward_q = point[q] - length * gradient[q] if q > p else 0.0
-        near_n, near_p, near_q = project_on_cone(friction[c], forward_n, forward_p, forward_q)
+        forward_n = point[n] - step * weight[n] * (gradient[n] + shift[c])
+        forward_p = point[p] - step * weight[p] * gradient[p]
+        forward_q = point[q] - step * weight[q] * gradient[q] if q > p else 0.0
+        if law != FIXED_DISCS:
+            near_n, near_p, near_q = project_on_cone(friction[c], forward_n, forward_p, forward_q)
+        elif q > p:
+            factor = disc_factor(forward_p, forward_q, friction[c])
+            near_n, near_p, near_q = clip(forward_n, 0.0, np.inf), factor * forward_p, factor * forward_q
+        else:
+            near_n, near_p, near_q = clip(forward_n, 0.0, np.inf), clip(forward_p, -friction[c], friction[c]), 0.0
         target[n], target[p] = near_n, near_p
         if q > p:
             target[q] = near_q

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from perp.kernels.compile import inlined, kernel
-from perp.kernels.cones import CONES, DISCS, cone_natural, project_on_cone
+from perp.kernels.cones import CONES, DISCS, FIXED_DISCS, cone_natural, project_on_cone, tangent_limit
 from perp.kernels.fischer import box_merit
 from perp.kernels.projection import disc_factor, limited, natural
 
@@ -23,9 +23,9 @@ GAP = 5  #                  the sum of |x - lower| y+ + |upper - x| y-, over fin
 BOUND_VIOLATION = 6  #      max of lower - x and x - upper
 SLACK_VIOLATION = 7  #      max of the part of y that no finite bound answers for
 ACTIVE = 8  #               rows strictly between their bounds (PGS-SM eq. 19c)
-CONE_VIOLATION = 9  #       max of |x_t| - friction x_n and of -x_n
-DISSIPATION_ERROR = 10  #   max of friction x_n |y_t| + x_t · y_t: what friction could dissipate and does not
-DE_SAXCE = 11  #            max |x - P_K(x - (y + friction |y_t| e_n))|
+CONE_VIOLATION = 9  #       max of |x_t| - friction x_n and of -x_n; fixed discs: of |x_t| - radius and of -x_n
+DISSIPATION_ERROR = 10  #   max of (friction x_n or radius) |y_t| + x_t · y_t: what friction could take and does not
+DE_SAXCE = 11  #            max |x - P_K(x - (y + friction |y_t| e_n))|; means nothing for fixed discs
 ENERGY_MAX = 12  #          max of 1/2 A_ii r_i^2, r_i = x_i - clip(x_i - y_i / A_ii): the unit-consistent error
 ENERGY_SUM = 13
 COUNT = 14
@@ -79,7 +79,7 @@ def disc_natural(x_p, x_q, y_p, y_q, radius):
 
 @inlined
 def add_disc(x_p, x_q, y_p, y_q, radius, scale, stiffness, totals):
-    """The two tangents of a contact with cone friction."""
+    """The two tangents of a contact whose friction lies in a disc."""
     plain_p, plain_q = disc_natural(x_p, x_q, limited(y_p), limited(y_q), radius)
     scaled_p, scaled_q = disc_natural(x_p, x_q, limited(scale * y_p), limited(scale * y_q), radius)
     add_natural(plain_p, scaled_p, totals)
@@ -138,26 +138,26 @@ def measure_rows(first, x, y, lower, upper, scale, diagonal, totals):
 
 @kernel
 def measure_contacts(x, y, width, law, friction, scale, diagonal, totals):
-    """All measures of the contacts: the bounds of tangents stand at the normal impulse of x itself."""
+    """All measures of the contacts: bounds of tangents that follow the normal impulse stand at that of x itself."""
     for c in range(np.uint64(friction.size)):
         n = c * width
         p = n + ONE
         q = n + width - ONE  # in two dimensions the only tangent, whose second component is then zero
         x_q, y_q = (x[q], y[q]) if q > p else (0.0, 0.0)
-        limit = friction[c] * max(x[n], 0.0)
+        limit = tangent_limit(law, friction[c], max(x[n], 0.0))
         if law == CONES:
             stiffness = max(diagonal[n], max(diagonal[p], diagonal[q]))
             add_cone(friction[c], x[n], x[p], x_q, y[n], y[p], y_q, scale[n], stiffness, float(width), totals)
         else:
             add_row(x[n], y[n], 0.0, np.inf, scale[n], diagonal[n], totals)
-            if law == DISCS:
+            if q > p and law in (DISCS, FIXED_DISCS):
                 add_disc(x[p], x_q, y[p], y_q, limit, scale[p], max(diagonal[p], diagonal[q]), totals)
             else:
                 for t in range(p, n + width):
                     add_row(x[t], y[t], -limit, limit, scale[t], diagonal[t], totals)
         length = math.hypot(x[p], x_q)
         dissipated = limit * math.hypot(y[p], y_q) + x[p] * y[p] + x_q * y_q
-        violation = max(length - friction[c] * x[n], -x[n])
+        violation = max(length - tangent_limit(law, friction[c], x[n]), -x[n])
         totals[CONE_VIOLATION] = max(totals[CONE_VIOLATION], violation)
         totals[DISSIPATION_ERROR] = max(totals[DISSIPATION_ERROR], dissipated)
         totals[DE_SAXCE] = max(totals[DE_SAXCE], de_saxce(friction[c], x[n], x[p], x_q, y[n], y[p], y_q))

@@ -19,7 +19,7 @@ import math
 import numpy as np
 
 from perp.kernels.compile import kernel
-from perp.kernels.cones import CONES, DISCS, cone_natural
+from perp.kernels.cones import CONES, DISCS, FIXED_DISCS, cone_natural, tangent_limit
 from perp.kernels.fischer import box_merit, fischer
 from perp.kernels.projection import disc_factor, limited, natural
 
@@ -53,7 +53,7 @@ def watch_rows(first, x, y, lower, upper, scale, previous, mark, inside):
 
 @kernel
 def watch_contacts(x, y, width, law, friction, lower, upper, scale, previous, mark, inside):
-    """The same for a contact problem: the bounds of tangents stand at the normal impulse of x itself."""
+    """The same for a contact problem: bounds of tangents that follow the normal impulse stand at that of x itself."""
     first = np.uint64(friction.size) * width
     residual, half, active, changed, change, drift, from_mark, largest, probe = watch_rows(
         first, x, y, lower, upper, scale, previous, mark, inside
@@ -62,7 +62,8 @@ def watch_contacts(x, y, width, law, friction, lower, upper, scale, previous, ma
     for c in range(np.uint64(friction.size)):
         n = c * width
         p, q = n + ONE, n + width - ONE  # in two dimensions the same tangent
-        limit = friction[c] * max(x[n], 0.0)
+        limit = tangent_limit(law, friction[c], max(x[n], 0.0))
+        has_disc = q > p and law in (DISCS, FIXED_DISCS)
         factor, length = 1.0, 0.0
         error_n = error_p = error_q = 0.0
         if law == CONES:
@@ -71,7 +72,7 @@ def watch_contacts(x, y, width, law, friction, lower, upper, scale, previous, ma
                 friction[c], x[n], x[p], x_q, scale[n] * y[n], scale[n] * y[p], y_q
             )
             length = math.hypot(x[p], x_q)
-        elif law == DISCS:
+        elif has_disc:
             factor = disc_factor(x[p] - limited(scale[p] * y[p]), x[q] - limited(scale[q] * y[q]), limit)
             length = math.hypot(x[p], x[q])
         for i in range(n, n + width):
@@ -84,7 +85,7 @@ def watch_contacts(x, y, width, law, friction, lower, upper, scale, previous, ma
                 error = natural(here, scaled, 0.0, np.inf)
                 merit = fischer(here, slack)
                 between = here > 0.0
-            elif law == DISCS:
+            elif has_disc:
                 error = scaled if factor == 1.0 else here - factor * (here - scaled)
                 merit = error
                 between = length < limit

@@ -14,10 +14,10 @@ from perp.problems.box import checked_bounds
 from perp.problems.inputs import Vector, as_vector, freeze, require_count
 from perp.problems.problem import Problem, find_row_scales
 
-MODELS = ("box", "cone", "convex")
+MODELS = ("box", "cone", "convex", "disc")
 
 SURFACE = 1.0 + 2.0**-50
-"""A point that leaves a cone by rounding alone counts as inside, so that projecting twice changes nothing."""
+"""A point that leaves a cone or a disc by rounding alone counts as inside, so that projecting twice changes nothing."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,7 +25,7 @@ class ContactProblem(Problem):
     """Contacts with Coulomb friction, and optional further rows (joints, limits, motors).
 
     x holds impulses [N s], y = A x + b relative velocities [m/s]. Contact c owns the rows
-    `dimension * c + (0, 1, 2)`: normal, tangent, tangent (`dimension=2`: normal, tangent). In the first two models
+    `dimension * c + (0, 1, 2)`: normal, tangent, tangent (`dimension=2`: normal, tangent). In all models but "convex"
 
         0 <= x_n  ⊥  y_n >= 0.
 
@@ -38,8 +38,12 @@ class ContactProblem(Problem):
 
     For symmetric positive semidefinite A these are the conditions for a minimum of 1/2 x^T A x + b^T x over K. The
     price of convexity is a gap: a contact that slides also opens, with y_n = friction_c |y_t|.
+    `model="disc"` fixes the discs in advance: |x_t| <= r_c with y_t opposing, whatever the normal impulse is, so that a
+    contact without one may rub, too. This is THESIS 2.4.2 with discs in place of boxes, and the friction step of
+    staggering, where r_c is the coefficient times a normal impulse that is known. It is convex as well, without a gap.
+    **Here `friction` is no coefficient but the radius r_c itself [N s].** (In two dimensions the disc is [-r_c, r_c].)
 
-    `friction` is one coefficient for all or one a contact. After the contacts may come `extra_rows` ordinary rows with
+    `friction` is one number for all or one a contact, >= 0. After the contacts may come `extra_rows` ordinary rows with
     bounds `lower` and `upper` (numbers, or arrays that also tell how many rows there are); by default they are
     equations (y = 0, x free), as joints are.
     """
@@ -68,7 +72,7 @@ class ContactProblem(Problem):
         if dimension not in (2, 3):
             raise InvalidProblem(f"dimension is {dimension}; 2 (normal, tangent) or 3 (normal, tangent, tangent)")
         others = _count_extra_rows(extra_rows, lower, upper, self.n)
-        coefficients = _checked_friction(friction, self.n - others, dimension)
+        coefficients = _checked_friction(friction, model, self.n - others, dimension)
         expected = dimension * coefficients.size + others
         if expected != self.n:
             raise InvalidProblem(
@@ -102,16 +106,20 @@ class ContactProblem(Problem):
     @property
     def has_discs(self) -> bool:
         """Whether the tangents of a contact are bounded by a disc; in two dimensions a disc is an interval."""
-        return self.model == "cone" and self.dimension == 3
+        return self.model in ("cone", "disc") and self.dimension == 3
 
     @property
     def normal_rows(self) -> NDArray[np.intp]:
         return np.arange(0, self.contact_rows, self.dimension)
 
+    def tangent_limits(self, x: Vector) -> Vector:
+        """What bounds the tangents of each contact at x: a given radius, or friction times the normal impulse."""
+        return self.friction if self.model == "disc" else self.friction * np.maximum(x[self.normal_rows], 0.0)
+
     def bounds(self, x: Vector) -> tuple[Vector, Vector]:
-        """Bounds at x. Those of a tangent in a cone are the disc's, with no regard to the other tangent."""
+        """Bounds at x. Those of a tangent in a cone or disc are the disc's, with no regard to the other tangent."""
         lower, upper = np.zeros(self.n), np.full(self.n, np.inf)
-        limit = self.friction * np.maximum(x[self.normal_rows], 0.0)
+        limit = self.tangent_limits(x)
         for tangent in range(1, self.dimension):
             lower[self.normal_rows + tangent] = -limit
             upper[self.normal_rows + tangent] = limit
@@ -132,10 +140,10 @@ class ContactProblem(Problem):
         normals = self.normal_rows
         projected[normals] = np.maximum(projected[normals], 0.0)
         if self.has_discs:
-            limit = self.friction * projected[normals]
+            limit = self.tangent_limits(projected)
             length = np.hypot(projected[normals + 1], projected[normals + 2])
             factor = np.ones(self.contacts)
-            np.divide(limit, length, out=factor, where=length > limit)
+            np.divide(limit, length, out=factor, where=length > SURFACE * limit)
             projected[normals + 1] *= factor
             projected[normals + 2] *= factor
             projected[self.contact_rows :] = np.clip(projected[self.contact_rows :], self.lower, self.upper)
@@ -166,6 +174,13 @@ class ContactProblem(Problem):
             f"<ContactProblem with {self.contacts} contacts ({self.model} friction, {self.dimension}D)"
             f"{f', {others} other rows' if others else ''}, {self.A.form} A>"
         )
+
+
+def law_number(problem: ContactProblem) -> np.uint64:
+    """The kernels' number for what bounds the impulse of a contact; in two dimensions a disc is an interval to them."""
+    from perp.kernels import cones
+
+    return {"box": cones.BOXES, "cone": cones.DISCS, "convex": cones.CONES, "disc": cones.FIXED_DISCS}[problem.model]
 
 
 def _nearest_in_cones(problem: ContactProblem, x: Vector) -> Vector:
@@ -199,7 +214,7 @@ def _count_extra_rows(extra_rows: int | None, lower: Any, upper: Any, n: int) ->
     return count
 
 
-def _checked_friction(friction: Any, n: int, dimension: int) -> Vector:
+def _checked_friction(friction: Any, model: str, n: int, dimension: int) -> Vector:
     if np.ndim(friction) == 0:
         contacts, left_over = divmod(n, dimension)
         if left_over:
@@ -212,5 +227,6 @@ def _checked_friction(friction: Any, n: int, dimension: int) -> Vector:
     negative = np.flatnonzero(coefficients < 0)
     if negative.size:
         c = negative[0]
-        raise InvalidProblem(f"friction[{c}] is {coefficients[c]}; a coefficient must not be negative")
+        meaning = "radius" if model == "disc" else "coefficient"
+        raise InvalidProblem(f"friction[{c}] is {coefficients[c]}; a {meaning} must not be negative")
     return coefficients

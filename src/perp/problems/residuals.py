@@ -10,7 +10,8 @@ contact: of its normal row) is extreme, outside [2^-10, 2^20]: then s_i is the p
 either.) r is computed as clip(s_i y_i, x_i - upper_i, x_i - lower_i), which is the same and loses no small y beside a
 large x.
 
-The contacts of the convex model have the natural map of their cone, x - P_K(x - s y), with one s a contact.
+The contacts of the convex model have the natural map of their cone, x - P_K(x - s y), with one s a contact. Tangents in
+a disc, whose radius is given (model `disc`) or stands at the normal impulse (`cone`), have that of the disc.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.problems.friction import ContactProblem
+from perp.problems.friction import ContactProblem, law_number
 from perp.problems.inputs import Vector, as_vector, freeze
 from perp.problems.problem import Problem
 
@@ -32,7 +33,8 @@ class Residuals:
 
     The three measures of contacts speak of the exact Coulomb law: at a solution of the box model, which lets the
     corners of the box stick out of the cone, they need not vanish. At one of the convex model only `de_saxce` need not:
-    it tells by how much the gap of sliding contacts bends the law.
+    it tells by how much the gap of sliding contacts bends the law. Where discs are fixed, their radius stands in for
+    friction x_n in the first two, and there is no `de_saxce`, as there is no coefficient.
     """
 
     residual: float
@@ -44,8 +46,8 @@ class Residuals:
     fischer: float
     """Half the sum of squares of the Fischer-Burmeister function (NOTES eq. 17; Billups' form for boxes).
 
-    This is the merit of histories and callbacks. The tangents of cone friction, and all rows of convex contacts, enter
-    with their natural map instead.
+    This is the merit of histories and callbacks. Tangents in discs (cone friction, fixed discs), and all rows of convex
+    contacts, enter with their natural map instead.
     """
     modified_merit: float
     """NOTES eq. 106, x^T |A x + b|; for boxes, discs and cones the distance to the nearest bound stands in for x."""
@@ -63,11 +65,14 @@ class Residuals:
     active: int
     """Rows strictly between their bounds."""
     cone_violation: float | None
-    """Contacts: max of |x_t| - friction x_n and of -x_n."""
+    """Contacts: max of |x_t| - friction x_n and of -x_n; fixed discs: of |x_t| - radius and of -x_n."""
     dissipation_error: float | None
-    """Contacts: max of friction x_n |y_t| + x_t · y_t, the energy that friction should take and does not [J]."""
+    """Contacts: max of friction x_n |y_t| + x_t · y_t, the energy that friction should take and does not [J].
+
+    Fixed discs: of radius |y_t| + x_t · y_t.
+    """
     de_saxce: float | None
-    """Contacts: the natural map of the exact cone, max |x - P_K(x - (y + friction |y_t| e_n))|."""
+    """Contacts: the natural map of the exact cone, max |x - P_K(x - (y + friction |y_t| e_n))|; fixed discs: None."""
     energy_mean: float | None
     """Mean over rows of 1/2 A_ii r_i^2 [J] with r_i = x_i - clip(x_i - y_i / A_ii): the unit-consistent error."""
     energy_max: float | None
@@ -95,9 +100,10 @@ def measure(problem: Problem, x: Vector) -> Residuals:
     diagonal = freeze(np.zeros(problem.n)) if problem.diagonal is None else problem.diagonal
     scale = problem.row_scales
     is_contact = isinstance(problem, ContactProblem)
+    has_cones = isinstance(problem, ContactProblem) and problem.model != "disc"
     if isinstance(problem, ContactProblem):
         width = np.uint64(problem.dimension)
-        kernels.measure_contacts(x, y, width, _law_of(problem), problem.friction, scale, diagonal, totals)
+        kernels.measure_contacts(x, y, width, law_number(problem), problem.friction, scale, diagonal, totals)
         kernels.measure_rows(
             np.uint64(problem.contact_rows), x, y, problem.lower, problem.upper, scale, diagonal, totals
         )
@@ -120,19 +126,10 @@ def measure(problem: Problem, x: Vector) -> Residuals:
         active=0 if isnan(totals[kernels.ACTIVE]) else int(totals[kernels.ACTIVE]),
         cone_violation=float(totals[kernels.CONE_VIOLATION]) if is_contact else None,
         dissipation_error=float(totals[kernels.DISSIPATION_ERROR]) if is_contact else None,
-        de_saxce=float(totals[kernels.DE_SAXCE]) if is_contact else None,
+        de_saxce=float(totals[kernels.DE_SAXCE]) if has_cones else None,
         energy_mean=float(totals[kernels.ENERGY_SUM]) / problem.n if has_energy else None,
         energy_max=float(totals[kernels.ENERGY_MAX]) if has_energy else None,
     )
-
-
-def _law_of(problem: ContactProblem) -> np.uint64:
-    """The kernels' number for what bounds the impulse of a contact."""
-    from perp.kernels import cones
-
-    if problem.model == "convex":
-        return cones.CONES
-    return cones.DISCS if problem.has_discs else cones.BOXES
 
 
 Measures = tuple[float, float, int, int, float, float, float, float, float]
@@ -153,7 +150,7 @@ class Watch:
         scale = problem.row_scales
         state = (scale, self.previous, self.mark, self.inside)
         if isinstance(problem, ContactProblem):
-            width, law = np.uint64(problem.dimension), _law_of(problem)
+            width, law = np.uint64(problem.dimension), law_number(problem)
             self._pass = watching.watch_contacts
             self._before: tuple[Any, ...] = ()
             self._after: tuple[Any, ...] = (width, law, problem.friction, problem.lower, problem.upper, *state)

@@ -1,6 +1,6 @@
 """`method="auto"`: a small rule for now.
 
-* convex contacts: `apgd`, which asks for nothing but products with A.
+* convex contacts, in cones or in fixed discs: `apgd`, which asks for nothing but products with A.
 * A gives rows and is symmetric, and there is no friction: `psor`, which must converge if A is PSD (NOTES 5.3).
 * A gives rows: `pgs`; over-relaxation is proven for symmetric A and fixed bounds only.
 * A gives a product and its diagonal: `jacobi`.
@@ -18,7 +18,7 @@ from perp.solvers.splitting.jacobi import Jacobi
 
 def choose_method(problem: Problem) -> Method:
     """The method that the rule above picks; whether it fits is checked like any other choice."""
-    if problem.kind == "contact/convex":
+    if problem.kind in ("contact/convex", "contact/disc"):
         return APGD()
     if PGS.needs <= problem.A.ability_set:
         return PSOR() if problem.kind in ("lcp", "box") and problem.is_symmetric else PGS()

@@ -42,7 +42,7 @@ class Method(ABC):
     """The one name: roster, command line, tables."""
     family: ClassVar[str]
     accepts: ClassVar[frozenset[str]]
-    """The problem kinds: `lcp`, `box`, `contact/box`, `contact/cone`, `contact/convex`."""
+    """The problem kinds: `lcp`, `box`, `contact/box`, `contact/cone`, `contact/convex`, `contact/disc`."""
     needs: ClassVar[frozenset[str]]
     """The operator abilities (`perp.problems.operators.base`)."""
     requires: ClassVar[str]

@@ -63,6 +63,7 @@ def make_problems():
             f"{form}-contact_box": ContactProblem(A, b, [0.3], model="box", lower=lower[3:], upper=upper[3:]),
             f"{form}-contact_cone": ContactProblem(A, b, [0.3, 1 / 3], model="cone"),
             f"{form}-contact_convex": ContactProblem(A, b, [0.3, 1 / 3], model="convex"),
+            f"{form}-contact_disc": ContactProblem(A, b, [0.3, 1 / 3], model="disc"),
             f"{form}-contact_flat": ContactProblem(A, b, 0.5, model="cone", dimension=2),
         }
     return problems | {"empty-lcp": LCP(np.empty((0, 0)), []), "empty-sparse": LCP(sparse.csr_array((0, 0)), [])}

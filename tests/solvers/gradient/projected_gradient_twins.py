@@ -17,18 +17,22 @@ def weights(problem, scaling="diagonal"):
     size = problem.A.to_dense().diagonal().copy()
     if isinstance(problem, perp.ContactProblem):
         for c in range(problem.contacts):
-            rows = slice(problem.dimension * c, problem.dimension * (c + 1))
+            rows = slice(problem.dimension * c + (problem.model == "disc"), problem.dimension * (c + 1))
             size[rows] = size[rows].mean()
     return 1.0 / size
 
 
 def nearest(problem, x):
-    """P x: cones by the twin of their projection, other rows clipped."""
+    """P x: cones and discs by the twins of their projections, other rows clipped."""
     if not isinstance(problem, perp.ContactProblem):
         return np.clip(x, problem.lower, problem.upper)
     near, width = x.copy(), problem.dimension
     for c, mu in enumerate(problem.friction):
-        near[width * c : width * (c + 1)] = twins.project_on_cone(x[width * c : width * (c + 1)], mu)
+        n, end = width * c, width * (c + 1)
+        if problem.model == "disc":
+            near[n], near[n + 1 : end] = max(x[n], 0.0), twins.project_on_disc(x[n + 1 : end], mu)
+        else:
+            near[n:end] = twins.project_on_cone(x[n:end], mu)
     near[problem.contact_rows :] = np.clip(x[problem.contact_rows :], problem.lower, problem.upper)
     return near
 

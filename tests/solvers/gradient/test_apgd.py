@@ -16,7 +16,7 @@ import perp
 from perp import gallery
 from perp.solvers.gradient.apgd import APGD
 
-contacts = st.tuples(strategies.contact_problems(), st.sampled_from(["convex", "cone"])).map(
+contacts = st.tuples(strategies.contact_problems(), st.sampled_from(["convex", "disc", "cone"])).map(
     lambda drawn: perp.ContactProblem(
         drawn[0].A, drawn[0].b, drawn[0].friction, drawn[1], lower=drawn[0].lower, upper=drawn[0].upper
     )
@@ -50,7 +50,7 @@ def test_the_iterates_are_those_of_the_readable_twin(problem, restart, scaling, 
 
 
 @pytest.mark.parametrize("restart", ["gradient", "function", "none"])
-@pytest.mark.parametrize("kind", ["box", "convex", "cone"])
+@pytest.mark.parametrize("kind", ["box", "convex", "disc", "cone"])
 def test_it_restarts_when_its_twin_does(kind, restart):
     name, options = ("boxed_stack", {}) if kind == "box" else ("box_stack", {"model": kind})
     problem = gallery.make(name, n=48, seed=1, **options).problem
@@ -98,6 +98,8 @@ def test_every_iterate_is_within_its_bounds(problem):
         ("box_stack", {"n": 96, "model": "convex"}),
         ("box_stack", {"n": 96, "model": "convex", "load": "gravity"}),
         ("box_stack", {"n": 96, "model": "convex", "mass_ratio": 100.0, "layout": "tower"}),
+        ("box_stack", {"n": 96, "model": "disc"}),
+        ("box_stack", {"n": 96, "model": "disc", "load": "gravity"}),
     ],
 )
 @pytest.mark.parametrize("restart", ["gradient", "function"])
@@ -122,7 +124,7 @@ def test_the_exact_cone_is_solved_by_shifts_of_the_normal_slack(layout, load):
 def test_planar_contacts_and_rows_after_them():
     rng = np.random.default_rng(3)
     A = strategies.spd_matrix(rng, 7)
-    for model in ("convex", "cone"):
+    for model in ("convex", "disc", "cone"):
         problem = perp.ContactProblem(
             A,
             rng.standard_normal(7),

@@ -54,6 +54,7 @@ def test_rows_10_to_18_the_table_of_signs(a, b, status):
         ("unsolvable", gallery.make("unsolvable").problem),
         ("free rows", perp.BoxLCP(np.ones((2, 2)), [1.0, -1.0], -np.inf, np.inf)),
         ("cones", perp.ContactProblem(np.zeros((3, 3)), [-1.0, 0.2, 0.0], 0.5, "convex")),
+        ("discs", perp.ContactProblem(np.zeros((3, 3)), [-1.0, 0.2, 0.0], 0.5, "disc")),
     ],
 )
 def test_what_has_no_solution_is_never_called_solved(name, problem):
@@ -62,7 +63,7 @@ def test_what_has_no_solution_is_never_called_solved(name, problem):
     assert np.isfinite(result.x).all()
     if name in ("rank", "fluid", "zero matrix", "coupled", "free rows"):
         assert result.status is Status.INFEASIBLE
-    if name == "cones":
+    if name in ("cones", "discs"):
         assert result.status is Status.RAY
 
 

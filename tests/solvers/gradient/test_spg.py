@@ -15,9 +15,9 @@ from perp import Status, gallery
 from perp.errors import MethodRefused
 from perp.solvers.gradient.spg import SPG
 
-contacts = strategies.contact_problems().map(
-    lambda problem: perp.ContactProblem(
-        problem.A, problem.b, problem.friction, "convex", lower=problem.lower, upper=problem.upper
+contacts = st.tuples(strategies.contact_problems(), st.sampled_from(["convex", "disc"])).map(
+    lambda drawn: perp.ContactProblem(
+        drawn[0].A, drawn[0].b, drawn[0].friction, drawn[1], lower=drawn[0].lower, upper=drawn[0].upper
     )
 )
 ANY_PROBLEM = st.one_of(strategies.lcps(), strategies.box_lcps(), contacts)
@@ -84,6 +84,8 @@ def test_every_iterate_is_within_its_bounds(problem):
         ("boxed_stack", {"n": 96}),
         ("box_stack", {"n": 48, "model": "convex"}),
         ("box_stack", {"n": 48, "model": "convex", "load": "gravity"}),
+        ("box_stack", {"n": 48, "model": "disc"}),
+        ("box_stack", {"n": 48, "model": "disc", "load": "gravity"}),
     ],
 )
 @pytest.mark.parametrize("steps", ["long", "short", "alternating"])
@@ -179,8 +181,9 @@ def test_two_solutions_and_a_start_beyond_both_end_on_a_ray():
         gallery.make("closed_fluid", n=36).problem,
         gallery.make("unsolvable").problem,
         perp.ContactProblem(np.zeros((3, 3)), [-1.0, 0.2, 0.0], 0.5, "convex"),
+        perp.ContactProblem(np.zeros((3, 3)), [-1.0, 0.2, 0.0], 0.5, "disc"),
     ],
-    ids=["rank", "fluid", "unsolvable", "cones"],
+    ids=["rank", "fluid", "unsolvable", "cones", "discs"],
 )
 def test_what_has_no_solution_is_never_called_solved(problem):
     result = perp.solve(problem, SPG(), max_iterations=3000)

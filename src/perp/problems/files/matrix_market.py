@@ -6,7 +6,7 @@ A problem is a family of files with one stem:
     NAME.b.mtx           b                               (all vectors are 'array', n x 1)
     NAME.lower.mtx       with NAME.upper.mtx: the bounds
     NAME.upper.mtx
-    NAME.friction.mtx    one coefficient a contact
+    NAME.friction.mtx    one coefficient a contact (model disc: one radius)
     NAME.x.mtx           a known solution, if there is one
 
 Without bounds it is an LCP, with bounds a BoxLCP, with friction a ContactProblem; its bounds, if any, are those of the
@@ -112,6 +112,6 @@ def _read_friction_law(guard: FileGuard, notes: dict[str, str]) -> tuple[str, in
     if model is None or dimension not in ("2", "3"):
         example = f"{NOTE} model=cone dimension=3"
         raise guard.fault(
-            "comments", f"friction needs a line '{example}' (model box, cone or convex; dimension 2 or 3)"
+            "comments", f"friction needs a line '{example}' (model box, cone, convex or disc; dimension 2 or 3)"
         )
     return model, int(dimension)

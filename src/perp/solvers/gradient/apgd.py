@@ -41,7 +41,7 @@ class AcceleratedState(State):
     new: Vector
     gradient_new: Vector
     shift: Vector
-    """friction |y_t| of each contact for the exact Coulomb law; zeros for the convex one."""
+    """friction |y_t| of each contact for the exact Coulomb law; zeros for the convex models."""
     rays: RayWatch
     stiffness: float
     """The first estimate of L."""
@@ -58,14 +58,14 @@ class APGD(Method):
         theta' = (theta sqrt(theta^2 + 4) - theta^2) / 2,     beta = theta (1 - theta) / (theta^2 + theta')
         z      = x_new + beta (x_new - x)
 
-    (Mazhar et al. 2015, Algorithm 1). P is the exact projection on the box, or on the cones of convex contacts. The
-    error falls as 1/k^2 and, thanks to restarts, at a rate set by the square root of the condition number where A is
-    definite: `restart="gradient"` forgets the momentum when it leads uphill, (A z + b)^T (x_new - x) > 0, "function"
+    (Mazhar et al. 2015, Algorithm 1). P is the exact projection on the box, or on the cones or fixed discs of contacts.
+    The error falls as 1/k^2 and, thanks to restarts, at a rate set by the square root of the condition number where A
+    is definite: `restart="gradient"` forgets the momentum when it leads uphill, (A z + b)^T (x_new - x) > 0, "function"
     when the objective rose (O'Donoghue & Candes 2015, section 3.2), "none" never. L shrinks by a tenth a step.
 
     The gradient is affine, so that of z follows from those of two iterates: one product with A an iteration, and one
     more where L was too small. `scaling="diagonal"` takes W = diag(A)^-1 where A knows its diagonal (a contact has the
-    mean of its rows), so that the units of the rows do not matter; "none" takes W = I.
+    mean of its rows, a disc that of its tangents), so that the units of the rows do not matter; "none" takes W = I.
 
     The exact cone is solved as a sequence of convex ones: every `shift_every` iterations friction |y_t| is added to the
     normal slack anew (De Saxce & Feng 1998; Acary & Cadoux 2013). That fixed point need not attract where friction is
@@ -74,7 +74,7 @@ class APGD(Method):
 
     name: ClassVar[str] = "apgd"
     family: ClassVar[str] = "gradient"
-    accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/convex", "contact/cone"})
+    accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/convex", "contact/disc", "contact/cone"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY})
     requires: ClassVar[str] = "symmetric positive semidefinite; for exact cones it need not converge"
     reference: ClassVar[str] = "Mazhar, Heyn, Negrut & Tasora 2015, Algorithm 1; O'Donoghue & Candes 2015, section 3.2"

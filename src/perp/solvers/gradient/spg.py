@@ -66,12 +66,12 @@ class SPG(Method):
     does. The `steps` are "long", d^T W^-1 d / d^T A d, as in the paper, "short", d^T A d / (A d)^T W (A d), or the two
     in turn, "alternating" (Dai & Fletcher 2005), which in the gallery takes half the iterations and less.
 
-    P is the exact projection on the box, or on the cones of convex contacts; `scaling` is that of `apgd`.
+    P is the exact projection on the box, or on the cones or fixed discs of contacts; `scaling` is that of `apgd`.
     """
 
     name: ClassVar[str] = "spg"
     family: ClassVar[str] = "gradient"
-    accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/convex"})
+    accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/convex", "contact/disc"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY})
     requires: ClassVar[str] = "symmetric positive semidefinite"
     reference: ClassVar[str] = "Birgin, Martinez & Raydan 2000, Algorithm 2.2; Barzilai & Borwein 1988"
