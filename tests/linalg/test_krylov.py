@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse import linalg as scipy_krylov
+from scipy.sparse.linalg import aslinearoperator
 
+import perp
 from perp.linalg.krylov import Ending, cg, forcing, gmres, minres, next_gamma
 
 METHODS = {"cg": cg, "minres": minres, "gmres": gmres}
@@ -409,3 +411,27 @@ def test_the_second_choice_of_eisenstat_and_walker():
     assert next_gamma(0.1, 1.0, 0.8) == pytest.approx(0.9 * 0.64)  # not so much tighter than the last one
     assert next_gamma(2.0, 1.0, 0.5) == 0.9
     assert next_gamma(1.0, 0.0, 0.5) == 0.9
+
+
+@pytest.mark.parametrize("method", [cg, minres, gmres])
+def test_a_matrix_an_operator_and_a_function_are_the_same_to_a_method(method):
+    A = np.array([[4.0, 1.0], [1.0, 3.0]])
+    for form in (A, sparse.csr_array(A), perp.DenseOperator(A), aslinearoperator(A), A.dot):
+        found = method(form, [1.0, 2.0], tolerance=1e-12, max_iterations=10)
+        assert found.success
+        np.testing.assert_allclose(found.x, np.linalg.solve(A, [1.0, 2.0]))
+
+
+@pytest.mark.parametrize("method", [cg, minres, gmres])
+def test_input_that_makes_no_sense_raises(method):
+    A = np.eye(2)
+    with pytest.raises(ValueError, match="tolerance"):
+        method(A, np.ones(2), tolerance=-1.0, max_iterations=5)
+    with pytest.raises(ValueError, match="max_iterations"):
+        method(A, np.ones(2), tolerance=0.0, max_iterations=-3)
+    with pytest.raises(TypeError, match="whole number"):
+        method(A, np.ones(2), tolerance=0.0, max_iterations=2.5)
+    with pytest.raises(TypeError, match="function v -> A v"):
+        method(3.0, np.ones(2), tolerance=0.0, max_iterations=5)
+    with pytest.raises(ValueError, match="shape"):
+        method(A, np.ones((2, 1)), tolerance=0.0, max_iterations=5)

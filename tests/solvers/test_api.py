@@ -204,3 +204,16 @@ def test_the_residual_computed_last_decides_about_success():
     result = perp.solve(problem, "jacobi", x0=[1.0, 2.0])  # the solution: one product tells the loop
     assert result.status is perp.Status.BREAKDOWN
     assert np.isnan(result.residual)
+
+
+def test_auto_takes_a_method_that_only_applies_a_where_nothing_else_is_known():
+    operator = LinearOperator((3, 3), matvec=lambda v: 2.0 * v, dtype=np.float64)
+    result = perp.solve(perp.LCP(operator, [-2.0, 1.0, -4.0]))
+    assert result.method == "apgd"
+    np.testing.assert_allclose(result.x, [1.0, 0.0, 2.0], atol=1e-8)
+
+
+def test_a_refusal_of_options_says_that_the_defaults_would_do():
+    operator = LinearOperator((3, 3), matvec=lambda v: 2.0 * v, dtype=np.float64)
+    with pytest.raises(MethodRefused, match=r"'none' needs nothing.*mprgp with its default options"):
+        perp.solve(perp.LCP(operator, -np.ones(3)), "mprgp", preconditioner="ic0")

@@ -150,9 +150,9 @@ def describe_certificate(result: Result) -> dict[str, Any] | None:
 
 
 def last_counts(result: Result) -> dict[str, float]:
-    """What the method had counted in the end; whole numbers as such."""
+    """What the method had counted in the end: whole numbers as such, others with four digits."""
     ends = {name: float(column[-1]) for name, column in result.history.counters.items() if column.size}
-    return {name: int(value) if value.is_integer() else value for name, value in ends.items()}
+    return {name: int(value) if value.is_integer() else float(f"{value:.4g}") for name, value in ends.items()}
 
 
 def show_result(file: Path, result: Result, apart: float | None, out: Path | None) -> None:

@@ -57,9 +57,10 @@ def demo_instances(n: int = 1000) -> list[Instance]:
             "pile",
             "A pile of boxes, friction bounds known in advance",
             "Boxes of very different mass, each on four others, as a boxed problem: every friction impulse is bounded "
-            "by the weight that rests above, which does not change during the solve. Half of the rows are redundant, "
-            "the heaviest box weighs a thousand times the lightest, and the condition number of A is some 1e9. Methods "
-            "that factor a matrix take that in their stride; sweeps and gradients do not.",
+            "by the weight that rests above, which does not change during the solve. Half of the rows would be "
+            "redundant but for a compliance of 1e-8, the heaviest box weighs a thousand times the lightest, and the "
+            "condition number of A is some 1e9. Interior points take that in their stride; sweeps and gradients do "
+            "not.",
             kind="boxed_pile",
             n=n,
             load="gravity",

@@ -4,7 +4,7 @@
 * A gives rows and is symmetric, and there is no friction: `psor`, which must converge if A is PSD (NOTES 5.3).
 * A gives rows: `pgs`; over-relaxation is proven for symmetric A and fixed bounds only.
 * A gives a product and its diagonal: `jacobi`.
-* Otherwise no method of this version fits, and the refusal says why.
+* A gives a product alone: `apgd`.
 """
 
 from __future__ import annotations
@@ -22,4 +22,4 @@ def choose_method(problem: Problem) -> Method:
         return APGD()
     if PGS.needs <= problem.A.ability_set:
         return PSOR() if problem.kind in ("lcp", "box") and problem.is_symmetric else PGS()
-    return Jacobi()
+    return Jacobi() if Jacobi.needs <= problem.A.ability_set else APGD()

@@ -83,3 +83,5 @@ def test_options_are_those_of_the_parts():
         InteriorPivoting(form="bodies")
     with pytest.raises(ValueError, match="pivots"):
         InteriorPivoting(pivots=0)
+    with pytest.raises(ValueError, match="share of the rows"):
+        InteriorPivoting(doubtful=2.0)

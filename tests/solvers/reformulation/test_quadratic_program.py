@@ -234,7 +234,7 @@ def test_steps_of_two_and_three_are_a_step_of_five(play):
 def test_without_a_solver_the_refusal_names_the_command_that_installs_one(monkeypatch):
     monkeypatch.setattr("perp.solvers.reformulation.bridges.bridge.find_spec", lambda name: None)
     assert QuadraticProgram().label == "quadratic_program"
-    with pytest.raises(MethodRefused, match=r"quadratic_program refuses: none of .* pip install perp\[piqp\]"):
+    with pytest.raises(MethodRefused, match=r"quadratic_program refuses: none of .* pip install 'perp\[piqp\]'"):
         perp.solve(LCP, QuadraticProgram())
     with pytest.raises(MethodRefused, match=r"highspy is not installed: pip install perp\[highs\]"):
         perp.solve(LCP, QuadraticProgram("highs"))

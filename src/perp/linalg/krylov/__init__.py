@@ -2,8 +2,11 @@
 
 from perp.linalg import krylov
 
-found = krylov.cg(lambda v: A @ v, b, preconditioner=P.apply, tolerance=krylov.forcing(0.1, norm), max_iterations=50)
+found = krylov.cg(A, b, preconditioner=P.apply, tolerance=1e-8 * norm(b), max_iterations=50)
 found.x, found.ending, found.iterations, found.residual
+
+A is a matrix, an operator or a function v -> A v; the tolerance is absolute; the preconditioner a function r -> P^-1 r.
+`cg` is for symmetric positive (semi-)definite A, `minres` for any symmetric one, `gmres` for all.
 """
 
 from perp.linalg.krylov.cg import cg

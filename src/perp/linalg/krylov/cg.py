@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from math import inf, isfinite, sqrt
+from typing import Any
 
 from perp.linalg.krylov.cycles import EPSILON, Cycle, norm, run_cycles, writable
+from perp.linalg.krylov.inputs import read_system
 from perp.linalg.krylov.outcome import Ending, Product, Solution
 from perp.problems.inputs import Vector
 
@@ -19,7 +21,7 @@ ENOUGH = 0.5
 
 
 def cg(
-    product: Product,
+    A: Any,
     b: Vector,
     *,
     x0: Vector | None = None,
@@ -37,9 +39,11 @@ def cg(
     before it is believed, and the iteration starts again from there if it is not; a start that does not halve the
     true residual ends with BREAKDOWN.
 
-    Negative curvature, or one that is zero up to rounding, ends with the x before and that direction. At the iteration
-    limit the last iterate is returned, whose error in the norm of A is the least so far.
+    Negative curvature, or one that is zero up to rounding, ends with the x before and that direction; where the system
+    contradicts itself, that x may be far from any solution. At the iteration limit the last iterate is returned, whose
+    error in the norm of A is the least so far.
     """
+    product, b = read_system(A, b, tolerance, max_iterations)
     size = norm(writable(b))
 
     def run(x: Vector, r: Vector, residual: float, limit: int) -> Cycle:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from math import isfinite, sqrt
+from typing import Any
 
 import numpy as np
 
 from perp.linalg.krylov.cycles import EPSILON, Cycle, norm, run_cycles
+from perp.linalg.krylov.inputs import read_system
 from perp.linalg.krylov.outcome import Ending, Product, Solution
 from perp.problems.inputs import Vector, require_count
 
@@ -21,7 +23,7 @@ SINGULAR = 1e-12
 
 
 def gmres(
-    product: Product,
+    A: Any,
     b: Vector,
     *,
     x0: Vector | None = None,
@@ -36,7 +38,7 @@ def gmres(
     that was asked, whatever P is, and its norm is known in every iteration. It is computed anew at each restart and
     at the end. A cycle that brings no progress ends with BREAKDOWN, so do inconsistent singular systems.
     """
-
+    product, b = read_system(A, b, tolerance, max_iterations)
     require_count(restart, "restart", least=1)
     size = 0.0  # of A P^-1, over all cycles
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from math import hypot, inf, isfinite, sqrt
+from typing import Any
 
 import numpy as np
 
 from perp.linalg.krylov.cycles import EPSILON, Cycle, norm, run_cycles, writable
+from perp.linalg.krylov.inputs import read_system
 from perp.linalg.krylov.outcome import Ending, Product, Solution
 from perp.problems.inputs import Vector
 
@@ -27,7 +29,7 @@ ENOUGH = 0.5
 
 
 def minres(
-    product: Product,
+    A: Any,
     b: Vector,
     *,
     x0: Vector | None = None,
@@ -42,6 +44,7 @@ def minres(
     that its 2-norm is known, and it is computed anew before it is believed. Consistent singular systems are solved;
     inconsistent ones end with BREAKDOWN where the residual is least.
     """
+    product, b = read_system(A, b, tolerance, max_iterations)
 
     def run(x: Vector, r: Vector, residual: float, limit: int) -> Cycle:
         return _run(product, b, preconditioner, tolerance, x, r, residual, limit)

@@ -17,7 +17,7 @@ class Ending(Enum):
 
     CONVERGED = "the residual is within the tolerance"
     ITERATION_LIMIT = "the iteration limit was reached"
-    NEGATIVE_CURVATURE = "the matrix is not positive definite: a direction of negative curvature was met"
+    NEGATIVE_CURVATURE = "the matrix is not positive definite: a direction of zero or negative curvature was met"
     INDEFINITE_PRECONDITIONER = "the preconditioner is not positive definite"
     BREAKDOWN = "the method cannot go on: a division by zero, or the residual no longer falls"
     NON_FINITE = "a number on the way is not finite"

@@ -29,10 +29,12 @@ RECIPES: tuple[type[Recipe], ...] = (
 BY_NAME: dict[str, type[Recipe]] = {recipe.name: recipe for recipe in RECIPES}
 
 
-def make_recipe(given: str | Recipe) -> Recipe:
+def make_recipe(given: str | Recipe | type[Recipe]) -> Recipe:
     """The recipe of that name with its default options, or the given one."""
     if isinstance(given, Recipe):
         return given
+    if isinstance(given, type) and issubclass(given, Recipe):
+        return given()
     if not isinstance(given, str):
         raise TypeError(f"preconditioner is {given!r}; a name of {', '.join(BY_NAME)} or a recipe is needed")
     if given not in BY_NAME:

@@ -49,7 +49,8 @@ class Recipe(ABC):
         """Why this preconditioner cannot be made for this problem, or None."""
         missing = sorted(self.needs - problem.A.ability_set)
         if missing:
-            return f"preconditioner '{self.name}' needs {', '.join(missing)} of A, and it is {problem.A.form}"
+            needed = ", ".join(missing)
+            return f"preconditioner '{self.name}' needs {needed} of A, which is {problem.A.form}; 'none' needs nothing"
         return None
 
     @abstractmethod

@@ -179,7 +179,7 @@ class ImaginaryIC0(IncompleteRecipe):
     """IC(0) whose columns with a negative pivot are imaginary: their magnitude is stored, their sign counts in the
     updates (THESIS Algorithm 6).
 
-    With the magnitudes L^, P = L^ L^T is real and positive definite, and is applied by plain substitution (ERRATA: the
+    With M the matrix of magnitudes, P = M M^T is real and positive definite, and is applied by plain substitution (the
     signs in THESIS Algorithm 7 are wrong). It is the factor L D L^T of LDL with |D| in the place of D.
     """
 

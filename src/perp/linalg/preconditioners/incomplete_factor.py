@@ -1,9 +1,10 @@
 """What incomplete Cholesky factors have in common: the free rows, the substitutions, and how they survive a breakdown.
 
 P = L L^T is symmetric and positive definite whenever L is finite with a positive diagonal, whatever it was made of
-(ERRATA of THESIS Algorithms 6-7: also with imaginary columns). Dropping entries can make a pivot negative although A
-is positive definite; the recipes differ in what they do then. All end in a factor that can be used: an L whose P would
-be singular to working precision is not taken, but made with more on the diagonal, and in the end from it alone.
+(also with imaginary columns, where THESIS Algorithm 7 has the signs wrong). Dropping entries can make a pivot negative
+although A is positive definite; the recipes differ in what they do then. All end in a factor that can be used: an L
+whose P would be singular to working precision is not taken, but made with more on the diagonal, and in the end from it
+alone.
 """
 
 from __future__ import annotations

@@ -52,7 +52,9 @@ class AcceleratedState(State):
 
 @dataclass(frozen=True)
 class APGD(Method):
-    """Projected gradient steps from a point z that runs ahead of x, in the metric W:
+    """Accelerated projected gradients: steps are taken from a point z that runs ahead of x.
+
+    In the metric W,
 
         x_new  = P(z - W (A z + b) / L),        L doubled until  d^T A d <= L d^T W^-1 d,   d = x_new - z
         theta' = (theta sqrt(theta^2 + 4) - theta^2) / 2,     beta = theta (1 - theta) / (theta^2 + theta')

@@ -56,7 +56,7 @@ class SpectralState(State):
 
 @dataclass(frozen=True)
 class SPG(Method):
-    """Projected gradient steps of spectral (Barzilai-Borwein) length, with a search that lets the objective rise:
+    """Projected gradient steps of spectral (Barzilai-Borwein) length, with a search that lets the objective rise.
 
         d = P(x - step W (A x + b)) - x,       x_new = x + length d,       length = 1 or cut until
         f(x_new) <= max of the last `memory` values of f + `sufficient` length (A x + b)^T d

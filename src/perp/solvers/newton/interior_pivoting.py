@@ -39,7 +39,7 @@ class HybridState(State):
 
 @dataclass(frozen=True)
 class InteriorPivoting(Method):
-    """`interior_point` finds the index sets, `block_principal` solves on them: exact, and cold as quick as warm.
+    """`interior_point` finds the index sets, `block_principal` solves on them, to rounding error where it succeeds.
 
     Block pivots that begin cold go round in circles on ill-conditioned problems, and an interior point needs as many
     steps again for its last digits as for the index sets. So after each interior step the rows are asked where they
@@ -69,6 +69,8 @@ class InteriorPivoting(Method):
 
     def __post_init__(self) -> None:
         require_number(self.doubtful, "doubtful")
+        if self.doubtful > 1.0:
+            raise ValueError(f"doubtful is {self.doubtful}; it is a share of the rows, at most 1")
         require_count(self.pivots, "pivots", least=1)
         assert self._interior is not None  # its options are checked as it is made
 

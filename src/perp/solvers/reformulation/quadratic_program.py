@@ -48,7 +48,7 @@ class QuadraticProgram(Method):
     """Minimise f(x) = 1/2 x^T A x + b^T x over lower <= x <= upper: for symmetric positive semidefinite A the
     conditions of first order are the complementarity problem itself (NOTES eq. 21-22, 53).
 
-    `backend` is the solver: piqp, clarabel, proxqp, daqp, osqp, highs, or "auto", the first of these that is
+    `backend` is the solver: piqp, clarabel, daqp, proxqp, osqp, highs, or "auto", the first of these that is
     installed. The result names the one that ran: `quadratic_program(piqp)`. One iteration is one call of it, the first
     with `tolerance`, the next ones with a hundredth each, until the residual that perp computes is within the caller's
     tolerance or the solver can be asked for no more. What the solver says of its own answer is only repeated.

@@ -49,8 +49,8 @@ def find_bridge(backend: str = "auto") -> Bridge | None:
 def name_missing(backend: str) -> str:
     """What to install, in a sentence."""
     if backend == "auto":
-        return f"none of {', '.join(BRIDGES)} is installed: pip install perp[{next(iter(BRIDGES))}]"
-    return f"{BRIDGES[backend].package} is not installed: pip install perp[{backend}]"
+        return f"none of {', '.join(BRIDGES)} is installed: pip install 'perp[{next(iter(BRIDGES))}]'"
+    return f"{BRIDGES[backend].package} is not installed: pip install 'perp[{backend}]'"
 
 
 def solve_quadratic_program(
