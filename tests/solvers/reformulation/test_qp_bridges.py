@@ -180,7 +180,7 @@ def test_a_solver_that_is_not_installed_is_named_with_the_command_that_installs_
     with pytest.raises(MissingExtra, match="pip install piqp"):
         solve_quadratic_program(qp)
     assert name_missing("highs") == "highspy is not installed: pip install 'perp[highs]'"
-    assert name_missing("auto").endswith("is installed: pip install perp[piqp]")
+    assert name_missing("auto").endswith("is installed: pip install 'perp[piqp]'")
 
 
 def test_auto_takes_the_first_that_is_installed(monkeypatch):

@@ -236,7 +236,7 @@ def test_without_a_solver_the_refusal_names_the_command_that_installs_one(monkey
     assert QuadraticProgram().label == "quadratic_program"
     with pytest.raises(MethodRefused, match=r"quadratic_program refuses: none of .* pip install 'perp\[piqp\]'"):
         perp.solve(LCP, QuadraticProgram())
-    with pytest.raises(MethodRefused, match=r"highspy is not installed: pip install perp\[highs\]"):
+    with pytest.raises(MethodRefused, match=r"highspy is not installed: pip install 'perp\[highs\]'"):
         perp.solve(LCP, QuadraticProgram("highs"))
 
 
