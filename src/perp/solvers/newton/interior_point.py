@@ -39,6 +39,9 @@ ACCURACY = 1e-9
 LAST_SHARE = 1e-3
 """How near to one the share of the longest step comes at last."""
 
+NOTHING = 1e-32
+"""Products below this share of the first ones have nothing left to give: what remains are rounding errors."""
+
 SHORT, MOST_SHORT = 1e-5, 6
 """So many steps in a row that are shorter than this lead nowhere."""
 
@@ -216,6 +219,8 @@ class InteriorPoint(Method):
             direction = find_escape(problem, state, size)
             if size > FAR or verify_certificate(problem, direction).valid:
                 state.ended, state.certificate = (Status.RAY, "x grows without bound"), direction
+        if 0.0 < state.counters["mu"] <= NOTHING * state.first_mu and state.ended is None:
+            state.ended = Status.REDUCED_ACCURACY, "the products of distances and multipliers are zero up to rounding"
         state.short = state.short + 1 if step < SHORT else 0
         if state.short >= MOST_SHORT and state.ended is None:
             state.ended = Status.BREAKDOWN, "steps within the bounds have become too short"
