@@ -27,6 +27,17 @@ def test_the_options_of_a_method_are_shown_with_their_defaults(perp_command):
     assert "relaxation=1.4, order=forward, seed=0" in perp_command("methods").out
 
 
+def test_a_named_method_is_shown_alone_with_its_whole_docstring(perp_command):
+    answer = perp_command("methods", "interior_pivoting")
+    assert answer.code == 0
+    assert "interior_pivoting  (newton)" in answer.out
+    assert "the rows are asked where they" in answer.out
+    assert "psor" not in answer.out
+    unknown = perp_command("methods", "interior_pivotng")
+    assert unknown.code == 2
+    assert "did you mean 'interior_pivoting'" in unknown.err
+
+
 def test_json_holds_what_the_roster_says(perp_command):
     entries = json.loads(perp_command("methods", "--json").out)
     assert [entry["name"] for entry in entries] == [method.name for method in METHODS]

@@ -8,17 +8,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from perp.cli.errors import CommandError
+from perp.errors import suggest
+
 if TYPE_CHECKING:
     from perp.solvers.method import Method
 
 
 def methods(
+    names: Annotated[list[str] | None, typer.Argument(help="Only these methods, each with all that it says.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
 ) -> None:
     """List every method: what it accepts, what it needs of A, its options with their defaults, and its reference."""
-    from perp.solvers.roster import METHODS
+    from perp.solvers.roster import BY_NAME, METHODS
 
-    entries = [describe_method(method) for method in METHODS]
+    for name in names or ():
+        if name not in BY_NAME:
+            raise CommandError(f"method {name!r} is unknown{suggest(name, BY_NAME)}")
+    chosen = [BY_NAME[name] for name in names] if names else METHODS
+    entries = [describe_method(method) for method in chosen]
     if json:
         from perp.lab.results import to_json
 
@@ -42,6 +50,9 @@ def methods(
         for entry in entries
     ]
     show_cards("method", cards)
+    if names:
+        for method in chosen:
+            typer.echo(f"\n{method.name}\n\n{inspect.getdoc(method)}")
 
 
 def describe_method(method: type[Method]) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class QuadraticProgram(Method):
     family: ClassVar[str] = "reformulation"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})
-    requires: ClassVar[str] = "symmetric positive semidefinite A, and an installed solver: pip install perp[piqp]"
+    requires: ClassVar[str] = "symmetric positive semidefinite A, and an installed solver: pip install 'perp[piqp]'"
     reference: ClassVar[str] = "NOTES 2 and 5.3, eq. 21 and 53"
     scales_itself: ClassVar[bool] = True
     counted: ClassVar[tuple[str, ...]] = ("backend_iterations",)
