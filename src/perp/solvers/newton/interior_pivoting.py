@@ -20,10 +20,10 @@ from perp.solvers.status import Status
 CLEAR = 0.01
 """A row speaks clearly where, of distance to a bound and multiplier, one is below this share of the other (scaled)."""
 
-MOST_VIOLATIONS = 0.1
+MOST_VIOLATIONS = 0.02
 """Index sets with more violations than this share of the rows are not worth a second block pivot."""
 
-LESS = 0.5
+LESS = 0.1
 """After a fruitless trial the next one waits for this share of the doubtful rows."""
 
 
