@@ -277,3 +277,12 @@ def test_a_tolerance_that_rounding_forbids_ends_the_method_soon():
     assert result.status is Status.REDUCED_ACCURACY
     assert result.iterations <= 60
     assert result.residual < 1e-10
+
+
+def test_a_corrector_is_added_by_itself_where_factors_are_dear():
+    small = gallery.make("boxed_pile", n=300).problem
+    large = gallery.make("boxed_pile", n=20_000).problem
+    for problem, expected in ((small, 0), (large, 1)):
+        state = InteriorPoint().start(problem, problem.project(np.zeros(problem.n)))
+        assert state.correctors == expected
+    assert InteriorPoint(centrality=2).start(small, small.project(np.zeros(small.n))).correctors == 2

@@ -63,7 +63,7 @@ class InteriorPivoting(Method):
 
     doubtful: float = 0.04
     pivots: int = 4
-    centrality: int = 0
+    centrality: int | None = None
     form: str = "auto"
     ordering: str = "amd"
 
