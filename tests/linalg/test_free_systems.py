@@ -12,7 +12,16 @@ from scipy import sparse
 import perp
 from perp import gallery
 from perp.linalg import choose_system
-from perp.linalg.free_systems import BodySpace, DenseGeneral, DenseSymmetric, SparseGeneral, SparseSymmetric
+from perp.linalg.free_systems import (
+    BodySpace,
+    DenseGeneral,
+    DenseSymmetric,
+    SparseGeneral,
+    SparseSymmetric,
+    factor_or_exchange,
+    purify,
+    small_shift,
+)
 from perp.linalg.orderings import METHODS
 
 
@@ -284,3 +293,24 @@ def test_the_slack_of_a_dense_symmetric_system_reads_only_rows_whose_x_is_not_ze
     x = rng.standard_normal(n) * (rng.random(n) < 0.5)
     found = choose_system(problem, "dense").slack(problem, x, np.empty(n))
     np.testing.assert_allclose(found, problem.slack(x), atol=1e-12)
+
+
+def test_an_indefinite_matrix_is_factored_with_row_exchanges_and_all_factors_are_counted():
+    A = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
+    problem = perp.LCP(A, np.zeros(3))
+    begun = choose_system(problem, "dense")
+    system = factor_or_exchange(problem, begun, np.ones(3, dtype=bool), np.zeros(3))
+    assert system is not begun
+    assert system.factorisations == 2
+    np.testing.assert_allclose(system.solve(np.array([4.0, 5.0, 4.0])), [2.0, 1.0, 2.0])
+
+
+def test_purifying_leaves_the_null_vector_of_a_singular_matrix():
+    A = np.ones((3, 3))
+    problem = perp.LCP(A, np.zeros(3))
+    free, shift = np.ones(3, dtype=bool), small_shift(problem)
+    system = choose_system(problem, "dense")
+    system.factor(free, shift)
+    found = purify(system, free, np.array([3.0, 1.0, 0.0]), shift)
+    np.testing.assert_allclose(A @ found, 0.0, atol=1e-12)
+    np.testing.assert_allclose(found / np.abs(found).max(), np.array([5.0, -1.0, -4.0]) / 5.0, atol=1e-7)

@@ -12,7 +12,7 @@ import perp
 from perp import BoxLCP, gallery
 from perp.solvers.newton.central_path import CentralPath
 from perp.solvers.newton.interior_point import LAST_SHARE, InteriorPoint
-from perp.solvers.pivoting.scaling import symmetric_scales
+from perp.solvers.scaling import symmetric_scales
 from perp.solvers.status import Status
 
 FORMS = ("dense", "sparse", "body", "augmented")

@@ -11,7 +11,13 @@ import numpy as np
 from perp.errors import OperatorFault
 from perp.linalg import krylov
 from perp.linalg.cholesky import NotFinite
-from perp.linalg.free_systems import CoupledBlocks, FreeSystem, choose_shifted_system, choose_system
+from perp.linalg.free_systems import (
+    CoupledBlocks,
+    FreeSystem,
+    choose_shifted_system,
+    choose_system,
+    factor_or_exchange,
+)
 from perp.linalg.free_systems.base import Mask
 from perp.linalg.preconditioners import Recipe
 from perp.problems.inputs import Vector
@@ -63,14 +69,13 @@ class DirectEquation(Equation):
     def __init__(self, problem: Problem, space: str) -> None:
         self._system = choose_shifted_system(problem, space)
         self._spare: FreeSystem | None = None
-        self._before = 0
 
     def solve(self, problem: Problem, line: Line) -> tuple[Vector, Vector] | None:
         free = np.abs(line.q) > NEGLIGIBLE * np.abs(line.p)
         divisor = np.where(free, line.q, line.p)
         added = np.where(free, line.p / divisor + line.weight + line.regularisation, 0.0)
         try:
-            self._factor(problem, free, added)
+            self._system = factor_or_exchange(problem, self._system, free, added)
             found = self._refine(problem, line, self._system, free, divisor)
         except NotFinite:
             found = None
@@ -104,16 +109,9 @@ class DirectEquation(Equation):
             before = largest
         return (dx, line.apply(dx, product)) if largest <= ROUGH * size else None
 
-    def _factor(self, problem: Problem, free: Mask, added: Vector) -> None:
-        self._system.factor(free, added)
-        if self._system.negative:  # symmetric, but not even semi-definite: row exchanges are needed
-            self._before += self._system.factorisations
-            self._system = choose_system(problem, "dense" if self._system.name == "dense" else "sparse", general=True)
-            self._system.factor(free, added)
-
     def counters(self) -> dict[str, float]:
         spare = 0 if self._spare is None else self._spare.factorisations
-        return {"factorisations": self._before + self._system.factorisations + spare}
+        return {"factorisations": self._system.factorisations + spare}
 
 
 class KrylovEquation(Equation):

@@ -16,6 +16,8 @@ from perp.linalg.free_systems import (
     FreeSystem,
     choose_shifted_system,
     choose_system,
+    factor_or_exchange,
+    purify,
 )
 from perp.linalg.orderings import METHODS as ORDERINGS
 from perp.problems.certificates import verify_certificate
@@ -25,7 +27,7 @@ from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
 from perp.solvers.newton.central_path import CentralPath
 from perp.solvers.options import require_choices, space_objection
-from perp.solvers.pivoting.scaling import symmetric_scales
+from perp.solvers.scaling import symmetric_scales
 from perp.solvers.status import Status
 
 CORRECTORS = ("mehrotra", "none")
@@ -48,8 +50,6 @@ SHORT, MOST_SHORT = 1e-5, 6
 FAR, AWAY = 1e10, 1e2
 """x has run away when it is so many times as large as the start. What it runs along may prove infeasibility: from
 `AWAY` times on, that is looked at after 16, 32, 64, ... iterations."""
-
-PURIFICATIONS = 3
 
 REACH, LOW, HIGH = 0.1, 0.1, 10.0
 """A further corrector aims at a step this much longer, and at products within these shares of the target."""
@@ -244,20 +244,18 @@ def _count_correctors(system: FreeSystem) -> int:
 def find_escape(problem: Problem, state: InteriorState, growth: float) -> Vector:
     """The direction in which x has run, on rows that could run so far: for a PSD A it may prove infeasibility.
 
-    x has grown by the factor `growth`; a row belongs to the direction if it grew by more than the root of that. There
-    (A + S)^-1 S, with S the small shift, keeps null vectors of A and makes all else as small as the shift is; where
-    that proves nothing, the direction is left as it was.
+    x has grown by the factor `growth`; a row belongs to the direction if it grew by more than the root of that. Of that
+    direction the part that is a null vector is taken, or all of it where that proves nothing.
     """
     path = state.path
     has_two = np.isfinite(path.lower) & np.isfinite(path.upper)
     away = np.where(has_two | ~path.moves, 0.0, path.x - np.clip(0.0, path.lower, path.upper)) / path.scale
     support = np.abs(away) >= np.abs(away).max(initial=0.0) / np.sqrt(max(growth, 1.0))
-    direction = pure = np.where(support, away * path.scale, 0.0)
+    direction = np.where(support, away * path.scale, 0.0)
     state.system.factor(support, state.floor)
     if state.system.negative or state.system.dependent:
         return direction
-    for _ in range(PURIFICATIONS):
-        pure = state.system.solve(state.floor * pure / (np.abs(pure).max(initial=0.0) or 1.0))
+    pure = purify(state.system, support, direction, state.floor)
     is_proof = np.isfinite(pure).all() and verify_certificate(problem, pure).valid
     return pure if is_proof else direction
 
@@ -266,16 +264,11 @@ def _factor(problem: Problem, state: InteriorState) -> None:
     path = state.path
     shift = path.diagonal if state.system.name == "body" else np.maximum(path.diagonal, state.floor)
     try:
-        state.system.factor(path.moves, shift)
+        state.system = factor_or_exchange(problem, state.system, path.moves, shift)
     except NotFinite:
         if not isinstance(state.system, CoupledBlocks):
             raise
         state.system = choose_system(problem)  # a block may be singular where A is not
-        state.system.factor(path.moves, shift)
-    if state.system.negative:  # symmetric, but A + D is not positive definite: row exchanges are needed
-        done = state.system.factorisations
-        state.system = choose_system(problem, "dense" if state.system.name == "dense" else "sparse", general=True)
-        state.system.factorisations = done
         state.system.factor(path.moves, shift)
 
 

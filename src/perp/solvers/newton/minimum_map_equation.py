@@ -10,12 +10,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.linalg.free_systems import choose_system
+from perp.linalg.free_systems import choose_system, factor_or_exchange, purify, small_shift
 from perp.linalg.krylov.outcome import Solution
 from perp.linalg.preconditioners import Recipe
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
-from perp.solvers.pivoting.free_rows import small_shift
 
 Mask = NDArray[np.bool_]
 
@@ -30,8 +29,6 @@ REFINEMENTS = 30
 
 CONTRADICTION = 1e-9
 """A vector u counts as a null vector of A_AA when A_AA u is below this share of its size."""
-
-PURIFICATIONS = 3
 
 
 @dataclass(frozen=True)
@@ -133,27 +130,19 @@ class DirectEquation(Equation):
         self._is_shifted = True
 
     def _factor_with(self, active: Mask, shift: Vector) -> None:
-        self._system.factor(active, shift)
-        if self._system.negative:  # symmetric, but not even semi-definite: a factor with row exchanges is needed
-            done = self._system.factorisations
-            space = "dense" if self._system.name == "dense" else "sparse"
-            self._system = choose_system(self._problem, space, general=True)
-            self._system.factorisations = done
-            self._system.factor(active, shift)
+        self._system = factor_or_exchange(self._problem, self._system, active, shift)
 
     def find_contradiction(self, active: Mask, left: Vector) -> Vector | None:
-        """(A_AA + S)^-1 S keeps null vectors of A_AA and makes all else as small as the shift S is.
+        """A null vector of A_AA in which `left`, which no dx takes away, has a part; None where there is none.
 
         For symmetric A only: a proof needs a null vector of the transposed matrix.
         """
         if not (self._is_shifted and self._problem.is_symmetric):
             return None
         vector = self._system.solve(np.where(active, left, 0.0))
-        for _ in range(PURIFICATIONS):
-            largest = np.abs(vector).max(initial=0.0)
-            if not 0.0 < largest < np.inf:
-                return None
-            vector = self._system.solve(np.where(active, self._system.added * vector / largest, 0.0))
+        vector = purify(self._system, active, vector, self._system.added)
+        if not 0.0 < np.abs(vector).max(initial=0.0) < np.inf:
+            return None
         image = np.where(active, self.multiply(vector), 0.0)
         assert self._problem.diagonal is not None
         size = np.abs(self._problem.diagonal * vector).max()

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from perp.linalg.cholesky import NotFinite, NotPositive
-from perp.linalg.free_systems import LEAST_COMPLIANCE, SPACES, FreeSystem, KrylovSystem, choose_system
+from perp.linalg.free_systems import LEAST_COMPLIANCE, SPACES, FreeSystem, KrylovSystem, choose_system, small_shift
 from perp.linalg.orderings import METHODS as ORDERINGS
 from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.friction import ContactProblem
@@ -17,13 +17,13 @@ from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
 from perp.solvers.options import require_choices, space_objection
-from perp.solvers.pivoting.free_rows import EPSILON, ROUGH, factor_free_rows, place_rows, small_shift, solve_free_rows
+from perp.solvers.pivoting.free_rows import EPSILON, ROUGH, factor_free_rows, place_rows, solve_free_rows
 from perp.solvers.pivoting.friction_bounds import FrictionBounds, follow_impulses
 from perp.solvers.pivoting.hopeless import find_contradiction, find_escape, list_objections
 from perp.solvers.pivoting.parametric import Path, Sets
 from perp.solvers.pivoting.pivot_state import PivotState
-from perp.solvers.pivoting.scaling import symmetric_scales
 from perp.solvers.pivoting.wishes import keep_apart, keep_first, soften
+from perp.solvers.scaling import symmetric_scales
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 

@@ -15,7 +15,7 @@ from perp.solvers.method import Method, State
 from perp.solvers.options import require_choices
 from perp.solvers.pivoting.friction_bounds import FrictionBounds
 from perp.solvers.pivoting.scaled_problem import warm_rows
-from perp.solvers.pivoting.scaling import symmetric_scales
+from perp.solvers.scaling import symmetric_scales
 from perp.solvers.status import Status
 
 if TYPE_CHECKING:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perp.linalg.cholesky import NotFinite
-from perp.linalg.free_systems import LEAST_COMPLIANCE, choose_system
-from perp.problems.inputs import Vector
+from perp.linalg.free_systems import factor_or_exchange, small_shift
 from perp.problems.problem import Problem
 from perp.solvers.pivoting.parametric import Sets
 from perp.solvers.pivoting.pivot_state import PivotState
@@ -66,9 +64,10 @@ def factor_free_rows(problem: Problem, state: PivotState, sets: Sets) -> None:
     if state.factored is not None and np.array_equal(state.factored, sets):
         return
     free = sets == 0
-    _factor_with(problem, state, free, state.softening)
+    state.system = factor_or_exchange(problem, state.system, free, state.softening)
     if state.system.dependent:  # refinement will take the shift back, as far as the rows do not contradict
-        _factor_with(problem, state, free, state.softening + small_shift(problem))
+        shift = state.softening + small_shift(problem)
+        state.system = factor_or_exchange(problem, state.system, free, shift)
         _note_dependence(state)
     state.factored = sets.copy()
 
@@ -76,18 +75,3 @@ def factor_free_rows(problem: Problem, state: PivotState, sets: Sets) -> None:
 def _note_dependence(state: PivotState) -> None:
     state.counters["singular"] += 1
     state.has_dependent_rows = True
-
-
-def _factor_with(problem: Problem, state: PivotState, free: NDArray[np.bool_], shift: Vector) -> None:
-    state.system.factor(free, shift)
-    if state.system.negative:  # symmetric, but not even semi-definite: a factor with row exchanges is needed
-        done = state.system.factorisations
-        state.system = choose_system(problem, "dense" if state.system.name == "dense" else "sparse", general=True)
-        state.system.factorisations = done
-        state.system.factor(free, shift)
-
-
-def small_shift(problem: Problem) -> Vector:
-    assert problem.diagonal is not None
-    diagonal = np.abs(problem.diagonal)
-    return np.asarray(LEAST_COMPLIANCE * np.maximum(diagonal, 1e-3 * (diagonal.max(initial=0.0) or 1.0)))

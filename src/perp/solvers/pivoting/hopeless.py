@@ -1,14 +1,13 @@
 """Vectors that may prove a problem hopeless, found where block pivots or their path come to a dead end.
 
-`solve` checks them (`perp.problems.certificates`). Two of them are null vectors of A_FF: with the shift S that a
-singular A_FF was factored with, (A_FF + S)^-1 S keeps null vectors of A_FF and makes all else as small as the shift
-is.
+`solve` checks them (`perp.problems.certificates`). Two of them are null vectors of A_FF.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from perp.linalg.free_systems import purify
 from perp.problems.certificates import PROVABLE, verify_certificate
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
@@ -18,8 +17,6 @@ from perp.solvers.pivoting.pivot_state import PivotState
 CONTRADICTION = 1e-9
 """Free rows whose slack stays above this share of the bias contradict each other."""
 
-PURIFICATIONS = 3
-
 
 def find_contradiction(problem: Problem, state: PivotState) -> Vector | None:
     """The part of y_F that no x_F can take away: a null vector of A_FF; None where y_F vanishes or it is none."""
@@ -27,7 +24,7 @@ def find_contradiction(problem: Problem, state: PivotState) -> Vector | None:
     bias = float(np.abs(problem.b * state.scale).max(initial=0.0))
     if np.abs(left * state.scale).max(initial=0.0) <= CONTRADICTION * bias:
         return None
-    vector = _purify(state, state.system.solve(left), state.system.added)
+    vector = purify(state.system, state.sets == 0, state.system.solve(left), state.system.added)
     largest = np.abs(vector / state.scale).max(initial=0.0)
     is_null = largest > 0.0 and np.abs(problem.A.apply(vector) * state.scale).max() <= CONTRADICTION * largest
     return vector if is_null else None
@@ -42,7 +39,7 @@ def find_escape(problem: Problem, state: PivotState) -> Vector | None:
     if updates < 4 or updates & (updates - 1) or problem.kind not in PROVABLE:
         return None
     step = np.where(state.sets == 0, state.point - state.centre, 0.0)
-    direction = _purify(state, step, state.softening)
+    direction = purify(state.system, state.sets == 0, step, state.softening)
     return direction if verify_certificate(problem, direction).valid else None
 
 
@@ -51,10 +48,3 @@ def list_objections(problem: Problem, path: Path) -> Vector:
     y = problem.slack(np.clip(np.zeros(problem.n), path.lower, path.upper))
     has_lower, has_upper = np.isfinite(path.lower), np.isfinite(path.upper)
     return np.clip(y, np.where(has_upper, 0.0, -np.inf), np.where(has_lower, 0.0, np.inf))
-
-
-def _purify(state: PivotState, vector: Vector, shift: Vector) -> Vector:
-    for _ in range(PURIFICATIONS):
-        scaled = vector / (np.abs(vector).max(initial=0.0) or 1.0)
-        vector = state.system.solve(np.where(state.sets == 0, shift * scaled, 0.0))
-    return vector

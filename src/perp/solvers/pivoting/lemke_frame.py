@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perp.problems.inputs import Matrix, Vector
 from perp.problems.problem import Problem
-from perp.solvers.pivoting.scaling import symmetric_scales
+from perp.solvers.scaling import symmetric_scales
 
 LEAST_COVER = 2.0**-16
 """No row is covered less than this beside others: lifting it would drown the numbers of those in rounding errors."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
-from perp.solvers.pivoting.scaling import symmetric_scales
+from perp.solvers.scaling import symmetric_scales
 
 Sides = NDArray[np.int8]
 """FREE, LOWER, UPPER or FIXED for each row (`perp.kernels.principal_pivots`)."""

@@ -14,8 +14,8 @@ from perp.problems.inputs import Vector
 from perp.problems.operators import DenseOperator, FactoredOperator
 from perp.problems.operators.masses import DiagonalMass
 from perp.problems.problem import Problem
-from perp.solvers.pivoting.scaling import symmetric_scales
 from perp.solvers.reformulation.statement import Guess, Multipliers, Statement
+from perp.solvers.scaling import symmetric_scales
 
 SPACES = ("auto", "assembled", "body")
 

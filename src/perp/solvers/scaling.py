@@ -1,4 +1,4 @@
-"""Symmetric scaling by powers of two: what pivoting methods work on.
+"""Symmetric scaling by powers of two: what pivoting, interior points and QP solvers work on.
 
 With x = D z and D positive, y = A x + b becomes D y = (D A D) z + D b: the same index sets solve both. D_ii is the
 power of two nearest to 1/sqrt|A_ii|, so that the diagonal of D A D lies in [1/2, 2] wherever A_ii is not zero; tests
