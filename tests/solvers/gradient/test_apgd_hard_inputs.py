@@ -23,27 +23,6 @@ def test_a_matrix_that_is_not_symmetric_is_refused_with_the_place():
             perp.solve(perp.LCP(form(A), -np.ones(400)), APGD())
 
 
-TABLE = [
-    (-1.0, -1.0, Status.INFEASIBLE),
-    (-1.0, 0.0, Status.CONVERGED),
-    (-1.0, 1.0, Status.CONVERGED),
-    (0.0, -1.0, Status.INFEASIBLE),
-    (0.0, 0.0, Status.CONVERGED),
-    (0.0, 1.0, Status.CONVERGED),
-    (2.0, -3.0, Status.CONVERGED),
-    (2.0, 0.0, Status.CONVERGED),
-    (2.0, 3.0, Status.CONVERGED),
-]
-
-
-@pytest.mark.parametrize(("a", "b", "status"), TABLE)
-def test_rows_10_to_18_the_table_of_signs(a, b, status):
-    result = perp.solve(perp.LCP([[a]], [b]), APGD())
-    assert result.status is status
-    if status is Status.CONVERGED:
-        assert result.x[0] == pytest.approx(max(-b / a, 0.0) if a > 0 else 0.0)
-
-
 @pytest.mark.parametrize(
     ("name", "problem"),
     [

@@ -147,27 +147,6 @@ def test_a_matrix_that_is_not_symmetric_is_refused():
         perp.solve(perp.LCP([[2.0, 1.0], [0.0, 2.0]], [-1.0, -1.0]), SPG())
 
 
-TABLE = [
-    (-1.0, -1.0, Status.INFEASIBLE),
-    (-1.0, 0.0, Status.CONVERGED),
-    (-1.0, 1.0, Status.CONVERGED),
-    (0.0, -1.0, Status.INFEASIBLE),
-    (0.0, 0.0, Status.CONVERGED),
-    (0.0, 1.0, Status.CONVERGED),
-    (2.0, -3.0, Status.CONVERGED),
-    (2.0, 0.0, Status.CONVERGED),
-    (2.0, 3.0, Status.CONVERGED),
-]
-
-
-@pytest.mark.parametrize(("a", "b", "status"), TABLE)
-def test_rows_10_to_18_the_table_of_signs(a, b, status):
-    result = perp.solve(perp.LCP([[a]], [b]), SPG())
-    assert result.status is status
-    if status is Status.CONVERGED:
-        assert result.x[0] == pytest.approx(max(-b / a, 0.0) if a > 0 else 0.0)
-
-
 def test_two_solutions_and_a_start_beyond_both_end_on_a_ray():
     result = perp.solve(perp.LCP([[-1.0]], [1.0]), SPG(), x0=[2.0])
     assert result.status is Status.RAY
