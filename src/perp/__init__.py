@@ -37,6 +37,7 @@ from perp.solvers.pivoting.lemke import Lemke
 from perp.solvers.pivoting.principal import Principal
 from perp.solvers.reformulation.quadratic_program import QuadraticProgram
 from perp.solvers.result import Result
+from perp.solvers.splitting.block_gauss_seidel import BlockGaussSeidel
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
 from perp.solvers.splitting.jacobi import Jacobi
 from perp.solvers.status import Status
@@ -75,6 +76,7 @@ __all__ = [
     "PGS",
     "PSOR",
     "SymmetricPSOR",
+    "BlockGaussSeidel",
     "MinimumMap",
     "Fischer",
     "InteriorPoint",

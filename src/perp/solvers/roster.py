@@ -24,6 +24,7 @@ from perp.solvers.pivoting.enumeration import Enumeration
 from perp.solvers.pivoting.lemke import Lemke
 from perp.solvers.pivoting.principal import Principal
 from perp.solvers.reformulation.quadratic_program import QuadraticProgram
+from perp.solvers.splitting.block_gauss_seidel import BlockGaussSeidel
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
 from perp.solvers.splitting.jacobi import Jacobi
 
@@ -37,6 +38,7 @@ METHODS: tuple[type[Method], ...] = (
     PGS,
     PSOR,
     SymmetricPSOR,
+    BlockGaussSeidel,
     MinimumMap,
     Fischer,
     InteriorPoint,

@@ -23,6 +23,7 @@ from perp.solvers.pivoting.block_principal import BlockPrincipal
 from perp.solvers.pivoting.dantzig import Dantzig
 from perp.solvers.pivoting.principal import Principal
 from perp.solvers.roster import suitable_methods
+from perp.solvers.splitting.block_gauss_seidel import BlockGaussSeidel
 
 
 def warm_up() -> None:
@@ -45,6 +46,7 @@ def warm_up() -> None:
         for problem in (LCP(A, -np.ones(6)), ContactProblem(A, -np.ones(6), 0.5)):
             for method in suitable_methods(problem):
                 solve(problem, method, max_iterations=1).verify()
+    solve(ContactProblem(bodies, -np.ones(6), 0.5), BlockGaussSeidel(order="coloured"), max_iterations=1)
     _warm_up_pivoting(bodies)
     _warm_up_newton(bodies)
     _warm_up_krylov(bodies)

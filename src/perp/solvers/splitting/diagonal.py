@@ -11,8 +11,13 @@ from perp.problems.problem import Problem
 
 def diagonal_objection(problem: Problem) -> str | None:
     """Names the rows whose diagonal entry is zero or negative; None when all are positive, or fixed anyway."""
+    return refuse_rows(problem, fixed_rows(problem))
+
+
+def refuse_rows(problem: Problem, allowed: NDArray[np.bool_]) -> str | None:
+    """The same, for rows that are not allowed to have such an entry."""
     assert problem.diagonal is not None
-    bad = np.flatnonzero(~((problem.diagonal > 0.0) | fixed_rows(problem)))
+    bad = np.flatnonzero(~((problem.diagonal > 0.0) | allowed))
     if not bad.size:
         return None
     word = "zero" if problem.diagonal[bad[0]] == 0.0 else "negative"

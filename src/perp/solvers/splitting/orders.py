@@ -1,6 +1,8 @@
 """The order in which a sweep visits contacts and rows.
 
 A contact is visited as a whole, normal first. An iteration is one pass over all, or two for the symmetric order.
+In the coloured order no contact touches another of its colour (A has zeros between them), nor does a row: within a
+colour all could be visited at once, and the result depends on nothing but the colours.
 """
 
 from __future__ import annotations
@@ -9,9 +11,15 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import freeze
+from perp.problems.operators import FactoredOperator
+from perp.problems.problem import Problem
 
 Index = NDArray[np.uint32]
-ORDERS = ("forward", "backward", "symmetric", "random")
+ORDERS = ("forward", "backward", "symmetric", "random", "coloured")
 
 
 class Sweep(Protocol):
@@ -33,7 +41,7 @@ class Order:
             self.generator = np.random.default_rng(seed)
 
     def iterate(self, sweep: Sweep, count: int) -> None:
-        if self.name == "forward" or count == 0:
+        if self.name in ("forward", "coloured") or count == 0:
             sweep(count, self.contacts, self.rows, False)
         elif self.name == "backward":
             sweep(count, self.contacts_back, self.rows_back, True)
@@ -45,3 +53,48 @@ class Order:
             for _ in range(count):
                 contacts = self.generator.permutation(self.contacts)
                 sweep(1, contacts, self.generator.permutation(self.rows), False)
+
+
+def make_order(problem: Problem, name: str, seed: int = 0) -> Order:
+    """The order of that name for the contacts and rows of a problem."""
+    contacts, first = 0, 0
+    if isinstance(problem, ContactProblem):
+        contacts, first = problem.contacts, problem.contact_rows
+    order = Order(name, contacts, first, problem.n, seed)
+    if name == "coloured":
+        order.contacts = np.argsort(colour_contacts(problem, contacts, first), kind="stable").astype(np.uint32)
+        rows = colour(_touching(problem, first, problem.n))
+        order.rows = (first + np.argsort(rows, kind="stable")).astype(np.uint32)
+    return order
+
+
+def colour_contacts(problem: Problem, contacts: int, contact_rows: int) -> NDArray[np.uint32]:
+    """A colour for each contact, such that contacts of one colour do not touch."""
+    touching = _touching(problem, 0, contact_rows).tocoo()
+    size = contact_rows // contacts if contacts else 1
+    pairs = (touching.row // size, touching.col // size)
+    return colour(sparse.csr_array((np.ones(touching.nnz), pairs), (contacts, contacts)))
+
+
+def colour(touching: sparse.csr_array) -> NDArray[np.uint32]:
+    """Greedy colours of the graph whose edges are the nonzeros."""
+    from perp.kernels import colouring
+
+    count = touching.shape[0]
+    colours = np.zeros(count, dtype=np.uint32)
+    taken = np.full(count + 1, -1, dtype=np.int64)
+    pointers, neighbours = (freeze(part.astype(np.uint32)) for part in (touching.indptr, touching.indices))
+    colouring.colour_greedily(pointers, neighbours, colours, taken)
+    return colours
+
+
+def _touching(problem: Problem, first: int, last: int) -> sparse.csr_array:
+    """Nonzero where two of the rows first..last influence each other; bodies stand for the rows of a factored A."""
+    A = problem.A
+    if isinstance(A, FactoredOperator) and A.pairs is not None:
+        pairs = A.pairs.bodies[2 * first : 2 * last].astype(np.int64)
+        row, moves = np.repeat(np.arange(last - first), 2), pairs < A.pairs.body_count
+        part = (np.ones(int(moves.sum())), (row[moves], pairs[moves]))
+        incidence = sparse.csr_array(part, (last - first, A.pairs.body_count))
+        return sparse.csr_array(incidence @ incidence.T)
+    return sparse.csr_array(A.to_sparse()[first:last, first:last])

@@ -31,6 +31,12 @@ class Sweeper:
     refresh: Callable[[], None] | None = None
     """Computes the velocity anew from x, where one is kept: after 1e12 has come and gone, rounding has spoilt it."""
 
+    @property
+    def x(self) -> Vector:
+        """What is swept."""
+        x: Vector = self.arrays[-1 if self.refresh is None else -2]
+        return x
+
     def sweep(self, count: int, contacts: Index, rows: Index, rows_first: bool) -> None:
         """`count` passes over the contacts and the other rows, in the order given."""
         if self.contact is None:

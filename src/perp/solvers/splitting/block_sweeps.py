@@ -1,0 +1,112 @@
+"""Sweeps that solve one contact after the other exactly: one function a storage binds its arrays to its kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from perp.problems.friction import ContactProblem, law_number
+from perp.problems.inputs import Vector
+from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator
+from perp.problems.operators.factored import BodyPairs
+from perp.problems.operators.sparse import unsigned_parts
+from perp.solvers.splitting.local_blocks import prepare_blocks
+from perp.solvers.splitting.orders import Index
+from perp.solvers.splitting.sweeps import steps
+
+LEAST_FILL = 0.5
+"""Of blocks of 3 x 3: where fewer of their numbers are nonzeros, plain compressed rows read less."""
+
+
+@dataclass(frozen=True)
+class BlockSweeper:
+    """A compiled sweep and the arrays that it reads; x, the last but for a velocity, is changed in place."""
+
+    x: Vector
+    kernel: Callable[..., None]
+    arrays: tuple[Any, ...]
+    refresh: Callable[[], None] | None = None
+    """Computes the velocity anew from x, where one is kept."""
+
+    def sweep(self, count: int, contacts: Index, rows: Index, rows_first: bool) -> None:
+        """`count` passes over the contacts and the other rows, in the order given."""
+        self.kernel(count, contacts, rows, rows_first, *self.arrays)
+
+
+def make_block_sweeper(problem: ContactProblem, relaxation: float, x: Vector) -> BlockSweeper:
+    """The sweeper for the form of A. It may take another array for x: go on with `sweeper.x`."""
+    cells, local = prepare_blocks(problem, relaxation)
+    law, width = law_number(problem), np.uint64(problem.dimension)
+    plain = (law, cells, width, problem.friction, local)
+    vectors = (steps(problem, relaxation), problem.b, problem.lower, problem.upper, x)
+    A = problem.A
+    if isinstance(A, FactoredOperator):
+        if A.pairs is not None and problem.dimension == 3 and A.pairs.has_common_bodies(3, problem.contacts):
+            return _sweep_body_pairs(A, A.pairs, problem, (law, cells, problem.friction, local), vectors)
+        return _sweep_factored(A, plain, vectors)
+    from perp.kernels import blocked
+
+    if isinstance(A, DenseOperator):
+        return BlockSweeper(x, blocked.sweep_dense, (*plain, A.flat, *vectors))
+    rows = A if isinstance(A, SparseOperator) else SparseOperator(A.to_sparse())
+    compressed = (rows.pointers, rows.indices, rows.values)
+    blocks = _find_blocks(rows, problem)
+    if blocks is None:
+        return BlockSweeper(x, blocked.sweep_compressed, (*plain, *compressed, *vectors))
+    padded = np.zeros(3 * -(-problem.n // 3))
+    padded[: problem.n] = x
+    arrays = (law, cells, problem.friction, local, *blocks, *compressed, *vectors[:-1], padded)
+    return BlockSweeper(padded[: problem.n], blocked.sweep_blocks, arrays)
+
+
+def _find_blocks(A: SparseOperator, problem: ContactProblem) -> tuple[Any, ...] | None:
+    """The rows of the contacts in blocks of 3 x 3: pointers, columns and values; None where that wastes memory."""
+    if problem.dimension != 3:
+        return None
+    rows = A.to_sparse()[: problem.contact_rows]
+    wide = -(-problem.n // 3) * 3
+    blocks = sparse.bsr_array(
+        sparse.csr_array((rows.data, rows.indices, rows.indptr), (problem.contact_rows, wide)), blocksize=(3, 3)
+    )
+    if rows.nnz < LEAST_FILL * blocks.data.size:
+        return None
+    return (
+        blocks.indptr.astype(np.uint32),
+        blocks.indices.astype(np.uint32),
+        np.ascontiguousarray(blocks.data, dtype=np.float64).reshape(-1),
+    )
+
+
+def _sweep_factored(A: FactoredOperator, contact: tuple[Any, ...], vectors: tuple[Vector, ...]) -> BlockSweeper:
+    """J and W = J M^-1 in compressed rows, with the velocity v = W^T x kept up to date."""
+    from perp.kernels import blocked, factored
+
+    J, W = unsigned_parts(A.J), unsigned_parts(A.scaled_rows)
+    x, velocity = vectors[-1], np.empty(A.mass.dofs)
+    refresh = partial(factored.velocity, *W, x, velocity)
+    refresh()
+    arrays = (*contact, *J, *W, A.compliance, *vectors, velocity)
+    return BlockSweeper(x, blocked.sweep_factored, arrays, refresh)
+
+
+def _sweep_body_pairs(
+    A: FactoredOperator,
+    pairs: BodyPairs,
+    problem: ContactProblem,
+    contact: tuple[Any, ...],
+    vectors: tuple[Vector, ...],
+) -> BlockSweeper:
+    """Two rigid bodies a row. Contacts apply M^-1 on the fly; other rows read a scaled copy of their part of J."""
+    from perp.kernels import blocked_pairs, body_pairs
+
+    x, velocity = vectors[-1], np.empty(6 * (pairs.body_count + 1))
+    refresh = partial(body_pairs.velocity, pairs.bodies, pairs.jacobian, pairs.inverse_mass, x, velocity)
+    refresh()
+    scaled, _ = pairs.scaled(first=problem.contact_rows)
+    arrays = (pairs.bodies, pairs.jacobian, pairs.inverse_mass, scaled, A.compliance, *vectors, velocity)
+    return BlockSweeper(x, blocked_pairs.sweep_contacts, (*contact, *arrays), refresh)

@@ -1,0 +1,87 @@
+"""What methods that sweep share: an order, a sweeper for the form of A, and a velocity that is computed anew."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from perp.errors import suggest
+from perp.problems.inputs import Vector, require_count, require_real
+from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
+from perp.problems.problem import Problem
+from perp.solvers.method import Method, State
+from perp.solvers.splitting.orders import ORDERS, Order, Sweep, make_order
+
+REFRESH_EVERY = 64
+"""Iterations after which a kept velocity is computed anew; it costs as much as half a sweep."""
+
+
+class AnySweeper(Protocol):
+    """Kernels of one storage bound to their arrays."""
+
+    @property
+    def x(self) -> Vector: ...
+
+    @property
+    def sweep(self) -> Sweep: ...
+
+    @property
+    def refresh(self) -> Callable[[], None] | None: ...
+
+
+@dataclass
+class SweepState(State):
+    sweeper: AnySweeper
+    order: Order
+    done: int = 0
+
+
+@dataclass(frozen=True)
+class SweepMethod(Method):
+    family: ClassVar[str] = "splitting"
+    needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS})
+    check_every: ClassVar[int] = 10
+
+    @property
+    @abstractmethod
+    def settings(self) -> tuple[float, str, int]:
+        """The relaxation, the order, and the seed of a random order."""
+
+    @abstractmethod
+    def make_sweeper(self, problem: Problem, x: Vector) -> AnySweeper: ...
+
+    def start(self, problem: Problem, x: Vector) -> SweepState:
+        _, name, seed = self.settings
+        sweeper = self.make_sweeper(problem, x)
+        return SweepState(sweeper.x, sweeper, make_order(problem, name, seed), repeatable=name != "random")
+
+    def refresh(self, problem: Problem, state: State) -> None:
+        assert isinstance(state, SweepState)
+        if state.sweeper.refresh is not None:
+            state.sweeper.refresh()
+
+    def step(self, problem: Problem, state: State, count: int) -> None:
+        assert isinstance(state, SweepState)
+        last = state.done + count
+        while True:  # also for count = 0, which loads the kernels and does nothing
+            width = min(last - state.done, REFRESH_EVERY - state.done % REFRESH_EVERY)
+            state.order.iterate(state.sweeper.sweep, width)
+            state.done += width
+            if width and state.done % REFRESH_EVERY == 0:
+                self.refresh(problem, state)
+            if state.done == last:
+                return
+
+
+def require_relaxation(value: float) -> None:
+    require_real(value, "relaxation")
+    if not 0.0 < value < 2.0:
+        raise ValueError(f"relaxation is {value}; it must lie strictly between 0 and 2 (NOTES eq. 57)")
+
+
+def require_order(order: str, seed: int) -> None:
+    if order not in ORDERS:
+        raise ValueError(f"order is {order!r}{suggest(str(order), ORDERS)}")
+    require_count(seed, "seed")
