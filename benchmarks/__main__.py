@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 import perp
+from benchmarks.contacts import measure_contact_methods
 from benchmarks.cpp_twin import FLAGS, CppTwin
 from benchmarks.newton import measure_newton
 from benchmarks.overhead import measure_checks, measure_loop, measure_memory, measure_start
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, Measure] = {
     "overhead": partial(_beside_twin, (measure_loop, measure_checks, measure_memory, measure_start)),
     "pivoting": measure_pivoting,
     "newton": measure_newton,
+    "contacts": measure_contact_methods,
     "preconditioners": measure_preconditioners,
 }
 

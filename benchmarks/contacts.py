@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+from collections.abc import Iterator
 from functools import partial
+from statistics import median
 
 import numpy as np
 from rich.table import Table
 
 import perp
-from benchmarks.cpp_twin import CppTwin
+from benchmarks.cpp_twin import FLAGS, CppTwin
 from benchmarks.timing import interleave
 from perp import gallery
+from perp.problems.problem import Problem
+from perp.solvers.method import Method
+from perp.solvers.roster import BY_NAME
 from perp.solvers.splitting.block_sweeps import make_block_sweeper
 from perp.solvers.splitting.orders import make_order
 
 CONTACTS = (333, 6_667, 33_333)
 CONTACTS_A_RUN = 1_000_000
+
+COSTS = ("block_gauss_seidel", "nncg", "pgs_sm", "amgs", "staggering", "admm", "cone_newton", "apgd")
+"""Methods whose iterations are weighed in sweeps of `pgs`."""
+
+SECONDS_A_METHOD = 0.5
+
+
+def measure_contact_methods(options: Namespace) -> Iterator[Table | str]:
+    """`python -m benchmarks contacts`."""
+    yield f"C++ twin: g++ {' '.join(FLAGS)}"
+    yield measure_blocks(CppTwin())
+    yield measure_costs((1_000,) if options.quick else (1_000, 20_000))
 
 
 def measure_blocks(twin: CppTwin) -> Table:
@@ -51,3 +69,33 @@ def measure_blocks(twin: CppTwin) -> Table:
                 f"{difference:.0e}",
             )
     return table
+
+
+def measure_costs(sizes: tuple[int, ...]) -> Table:
+    """What an iteration costs in sweeps of `pgs` on the same problem, and what comes before the first one."""
+    table = Table(title="One iteration in units of a PGS sweep, factored stacks (preparation in the same units)")
+    table.title_justify = "left"
+    table.add_column("method")
+    for rows in sizes:
+        for model in ("box", "cone"):
+            table.add_column(f"{model}, {rows:,} rows", justify="right")
+    problems = [gallery.make("box_stack", n=rows, model=model).problem for rows in sizes for model in ("box", "cone")]
+    for name in COSTS:
+        method = BY_NAME[name]()
+        table.add_row(name, *(_weigh(problem, method) for problem in problems))
+    return table
+
+
+def _weigh(problem: Problem, method: Method) -> str:
+    """Interleaved with PGS, three times."""
+    if problem.kind not in method.accepts:
+        return "-"
+    ours, sweeps, before = [], [], []
+    for _ in range(3):
+        result = perp.solve(problem, method, tol=0.0, max_seconds=SECONDS_A_METHOD)
+        plain = perp.solve(problem, perp.PGS(), tol=0.0, max_seconds=0.2)
+        ours.append(result.seconds / max(result.iterations, 1))
+        sweeps.append(plain.seconds / plain.iterations)
+        before.append(result.setup_seconds)
+    sweep = median(sweeps)
+    return f"{median(ours) / sweep:,.1f} ({median(before) / sweep:,.0f})"

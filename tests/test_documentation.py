@@ -62,6 +62,15 @@ def test_the_page_on_newton_shows_what_really_happens(tmp_path, monkeypatch, cap
     assert int(ic0.split()[2]) < 0.5 * int(jacobi.split()[2])
 
 
+def test_the_page_on_contact_shows_what_really_happens(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run_blocks(ROOT / "docs" / "contact.md") == 2
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split("[")[0].strip() for line in printed[:5]] == ["cone", "box", "convex", "K = 4", "K = 16"]
+    assert "opens by 0.360 m/s" in printed[2]
+    assert "0.54019" in printed[5]
+
+
 def test_the_commands_of_the_readme_work(tmp_path):
     text = (ROOT / "README.md").read_text()
     commands = re.findall(r"^perp (generate|solve|methods)(.*?)(?:#.*)?$", text, re.MULTILINE)

@@ -3,9 +3,14 @@
 from perp import gallery, linalg
 from perp.problems.box import BoxLCP
 from perp.problems.certificates import Certificate, verify_certificate
+from perp.problems.constraint_rows import ContactRows, JointRows, LimitRows, MotorRows, assemble_step
+from perp.problems.contact_states import ContactState, ContactStates, contact_states
 from perp.problems.files import load, load_solution, save
 from perp.problems.friction import ContactProblem
 from perp.problems.lcp import LCP
+from perp.problems.models.fixed_box import fixed_box
+from perp.problems.models.frictionless import frictionless
+from perp.problems.models.stewart_trinkle import stewart_trinkle
 from perp.problems.operators import (
     BodyMasses,
     DenseOperator,
@@ -19,6 +24,7 @@ from perp.problems.operators import (
 )
 from perp.problems.residuals import Residuals, verify
 from perp.solvers.api import solve
+from perp.solvers.fixed_box import solve_fixed_box
 from perp.solvers.gradient.apgd import APGD
 from perp.solvers.gradient.mprgp import MPRGP
 from perp.solvers.gradient.pgcg import PGCG
@@ -51,6 +57,18 @@ __all__ = [
     "LCP",
     "BoxLCP",
     "ContactProblem",
+    "stewart_trinkle",
+    "frictionless",
+    "fixed_box",
+    "solve_fixed_box",
+    "contact_states",
+    "ContactStates",
+    "ContactState",
+    "ContactRows",
+    "JointRows",
+    "LimitRows",
+    "MotorRows",
+    "assemble_step",
     "solve",
     "verify",
     "verify_certificate",

@@ -12,8 +12,9 @@ from perp.gallery.catalogue import About, catalogued
 from perp.gallery.contact_jacobian import contact_jacobian, random_rotations
 from perp.gallery.example import Example
 from perp.gallery.planted import ActiveContacts, GrazingContacts, Sliding, draw_parts, draw_sizes
+from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Matrix, Vector, freeze
-from perp.problems.lcp import LCP
+from perp.problems.models.stewart_trinkle import stewart_trinkle, unit_vectors
 from perp.problems.operators import BodyMasses, FactoredOperator, SparseOperator
 
 
@@ -34,7 +35,8 @@ def contact_like(
 ) -> Example:
     """Stewart-Trinkle contact LCP, friction along K directions: non-symmetric, zeros on the diagonal.
 
-    Contact c owns K + 2 rows, x_c = (x_n, x_1, ..., x_K, beta), and with B = J M^-1 J^T over all contacts
+    The problem that `perp.stewart_trinkle` makes of contacts: contact c owns K + 2 rows, x_c = (x_n, x_1, ..., x_K,
+    beta), and with B = J M^-1 J^T over all contacts
 
             | B_nn    B_nt   0 |
         A = | B_tn    B_tt   e |,    b = (b_n, b_t, 0)                                           (NOTES eq. 27)
@@ -52,40 +54,15 @@ def contact_like(
     contacts = max(1, round(n / (directions + 2)))
     B = _random_blocks(contacts, fill, rng) if bodies is None else _body_contacts(contacts, bodies, rng)
     part = draw_parts(contacts, (active * sliding, active * (1.0 - sliding), degenerate), rng)
-    tangents = _unit_vectors(directions)
-    impulse, beta, velocity = _plant(part, friction, tangents, rng)
-    expand = np.zeros((directions + 1, 3))  # from (normal, tangent, tangent) to (normal, t_1, ..., t_K) of one contact
-    expand[0, 0] = 1.0
-    expand[1:, 1:] = tangents
-
-    # b_n and b_t are the velocity that the bodies would have without impulses, seen along n and t_i; the rows of beta
-    # have b = 0 by definition, so that the cone condition has to hold of x itself.
-    b = np.zeros((contacts, directions + 2))
-    b[:, :-1] = (velocity - (B @ (impulse @ expand).reshape(-1)).reshape(-1, 3)) @ expand.T
+    impulse, beta, velocity = _plant(part, friction, unit_vectors(directions), rng)
+    # b is the velocity that the bodies would have without impulses; the rows of beta have b = 0 by definition, so that
+    # the cone condition has to hold of x itself.
+    along_axes = np.concatenate([impulse[:, :1], impulse[:, 1:] @ unit_vectors(directions)], axis=1)
+    b = velocity.reshape(-1) - B @ along_axes.reshape(-1)
+    problem = stewart_trinkle(ContactProblem(SparseOperator(B), b, np.full(contacts, friction)), directions)
     x = np.concatenate([impulse, beta[:, None]], axis=1).reshape(-1)
-    problem = LCP(SparseOperator(_assemble(B, friction, contacts, expand)), b.reshape(-1))
     is_isolated = friction > 0.0 and bool(np.all(part == 0))
     return Example(problem, freeze(x), "solvable" if is_isolated else "infinitely_many")
-
-
-def _unit_vectors(count: int) -> Matrix:
-    """`count` directions at equal angles; the second half are exactly the negatives of the first."""
-    angle = 2.0 * np.pi * np.arange(count // 2) / count
-    half = np.stack([np.sin(0.5 * np.pi - angle), np.sin(angle)], axis=1)
-    return np.concatenate([half, 0.0 - half])
-
-
-def _assemble(B: sparse.csr_array, friction: float, contacts: int, expand: Matrix) -> sparse.csr_array:
-    """Eq. 27 contact by contact, from B over (normal, tangent, tangent)."""
-    rows = len(expand) + 1
-    wide = np.zeros((rows, 3))
-    wide[:-1] = expand
-    own = np.zeros((rows, rows))
-    own[1:-1, -1] = 1.0
-    own[-1, 0] = friction
-    own[-1, 1:-1] = -1.0
-    E = sparse.kron(sparse.eye_array(contacts), wide, format="csr")
-    return sparse.csr_array(E @ B @ E.T + sparse.kron(sparse.eye_array(contacts), own))
 
 
 def _plant(

@@ -116,6 +116,11 @@ class ContactProblem(Problem):
         """What bounds the tangents of each contact at x: a given radius, or friction times the normal impulse."""
         return self.friction if self.model == "disc" else self.friction * np.maximum(x[self.normal_rows], 0.0)
 
+    def normal_speeds(self, x: Vector) -> Vector:
+        """A_nn x_n of each contact [m/s], the speed that its normal impulse makes; x_n where A_nn is not known."""
+        normals = x[self.normal_rows]
+        return normals if self.diagonal is None else self.diagonal[self.normal_rows] * normals
+
     def bounds(self, x: Vector) -> tuple[Vector, Vector]:
         """Bounds at x. Those of a tangent in a cone or disc are the disc's, with no regard to the other tangent."""
         lower, upper = np.zeros(self.n), np.full(self.n, np.inf)
@@ -150,6 +155,29 @@ class ContactProblem(Problem):
             return projected
         lower, upper = self.bounds(projected)
         return np.clip(projected, lower, upper)
+
+    def with_model(self, model: str, *, friction: Any = None, radii: Any = None) -> ContactProblem:
+        """The same contacts and other rows under another model; A and b are shared.
+
+        The model `disc` needs its `radii` [N s], for example `problem.tangent_limits(x)` of some impulses x; from it to
+        another model needs coefficients: `friction`, which may also be given to change those that are there.
+        """
+        if model == "disc":
+            if friction is not None:
+                raise TypeError("with_model('disc') takes radii [N s], not friction")
+            strength = self.friction if radii is None and self.model == "disc" else radii
+        elif radii is not None:
+            raise TypeError(f"with_model({model!r}) takes no radii; only 'disc' does")
+        else:
+            strength = self.friction if friction is None and self.model != "disc" else friction
+        if strength is None:
+            missing = "radii=... [N s]" if model == "disc" else "friction=..., as the discs have radii, no coefficients"
+            raise InvalidProblem(f"from model {self.model!r} to {model!r} needs {missing}")
+        if np.ndim(strength) == 0:
+            strength = np.full(self.contacts, strength)
+        return ContactProblem(
+            self.A, self.b, strength, model, dimension=self.dimension, lower=self.lower, upper=self.upper
+        )
 
     @cached_property
     def contact_blocks(self) -> NDArray[np.float64]:

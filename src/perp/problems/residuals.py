@@ -26,15 +26,18 @@ from perp.problems.friction import ContactProblem, law_number
 from perp.problems.inputs import Vector, as_vector, freeze
 from perp.problems.problem import Problem
 
+CARRIES_SHARE = 1e-6
+"""Contacts whose A_nn x_n is a smaller share of the largest do not count as carrying an impulse."""
+
 
 @dataclass(frozen=True)
 class Residuals:
     """Every measure of one point; zero means perfect. None where it does not apply or cannot be told.
 
-    The three measures of contacts speak of the exact Coulomb law: at a solution of the box model, which lets the
-    corners of the box stick out of the cone, they need not vanish. At one of the convex model only `de_saxce` need not:
-    it tells by how much the gap of sliding contacts bends the law. Where discs are fixed, their radius stands in for
-    friction x_n in the first two, and there is no `de_saxce`, as there is no coefficient.
+    The measures of contacts speak of the exact Coulomb law: at a solution of the box model, which lets the corners of
+    the box stick out of the cone, the first three need not vanish. At one of the convex model `de_saxce` and
+    `sliding_gap` need not: they tell by how much the gap of sliding contacts bends the law. Where discs are fixed,
+    their radius stands in for friction x_n in the first two, and there is no `de_saxce`, as there is no coefficient.
     """
 
     residual: float
@@ -73,6 +76,13 @@ class Residuals:
     """
     de_saxce: float | None
     """Contacts: the natural map of the exact cone, max |x - P_K(x - (y + friction |y_t| e_n))|; fixed discs: None."""
+    sliding_gap: float | None
+    """Contacts: the largest y_n [m/s] of those that carry an impulse, the speed at which they open though they press.
+
+    At a solution of the convex model it is the price of convexity, max friction |y_t| over sliding contacts; at one of
+    the other models zero. A contact carries an impulse if A_nn x_n, the speed that its normal impulse makes, is more
+    than a millionth of the largest.
+    """
     energy_mean: float | None
     """Mean over rows of 1/2 A_ii r_i^2 [J] with r_i = x_i - clip(x_i - y_i / A_ii): the unit-consistent error."""
     energy_max: float | None
@@ -110,8 +120,12 @@ def measure(problem: Problem, x: Vector) -> Residuals:
     else:
         lower, upper = problem.bounds(x)
         kernels.measure_rows(np.uint64(0), x, y, lower, upper, scale, diagonal, totals)
-    if isnan(float(np.sum(x * 0.0) + np.sum(y * 0.0))):
+    is_broken = isnan(float(np.sum(x * 0.0) + np.sum(y * 0.0)))
+    if is_broken:
         totals[:] = np.nan
+    sliding_gap = None
+    if isinstance(problem, ContactProblem):
+        sliding_gap = np.nan if is_broken else _sliding_gap(problem, x, y)
     has_energy = problem.diagonal is not None and problem.n > 0
     return Residuals(
         residual=float(totals[kernels.RESIDUAL]),
@@ -127,9 +141,16 @@ def measure(problem: Problem, x: Vector) -> Residuals:
         cone_violation=float(totals[kernels.CONE_VIOLATION]) if is_contact else None,
         dissipation_error=float(totals[kernels.DISSIPATION_ERROR]) if is_contact else None,
         de_saxce=float(totals[kernels.DE_SAXCE]) if has_cones else None,
+        sliding_gap=sliding_gap,
         energy_mean=float(totals[kernels.ENERGY_SUM]) / problem.n if has_energy else None,
         energy_max=float(totals[kernels.ENERGY_MAX]) if has_energy else None,
     )
+
+
+def _sliding_gap(problem: ContactProblem, x: Vector, y: Vector) -> float:
+    strength = problem.normal_speeds(x)
+    carries = strength > CARRIES_SHARE * strength.max(initial=0.0)
+    return float(np.max(y[problem.normal_rows][carries], initial=0.0))
 
 
 Measures = tuple[float, float, int, int, float, float, float, float, float]

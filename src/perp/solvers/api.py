@@ -12,6 +12,7 @@ import numpy as np
 from perp.errors import OperatorFault, suggest
 from perp.problems.certificates import PROVABLE, Certificate, sharpen, verify_certificate
 from perp.problems.inputs import Vector, as_vector, freeze
+from perp.problems.models.change import carry_over, has_other_unknowns
 from perp.problems.operators import SparseOperator
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
@@ -70,7 +71,8 @@ def solve(
         a time limit alone, iterations are not limited.
     x0
         Where to start: a vector or an earlier `Result`; default the point nearest to 0 within the bounds. A point
-        outside the bounds is projected.
+        outside the bounds is projected. Of the answer to another problem that is made of the same contacts (another
+        friction model, `perp.stewart_trinkle`, `perp.frictionless`, `perp.fixed_box`) the impulses are taken over.
     callback
         Called at every check with a `Progress` (iteration, seconds, residual, merit, active, x). Raise StopIteration in
         it to stop.
@@ -121,10 +123,19 @@ def _as_stopping(stop: Any) -> Stopping:
 
 
 def _starting_point(problem: Problem, x0: Any) -> tuple[Vector, list[str]]:
-    given = np.zeros(problem.n) if x0 is None else as_vector(getattr(x0, "x", x0), "x0", problem.n)
+    source = getattr(x0, "problem", None)
+    notes = []
+    if x0 is None:
+        given = np.zeros(problem.n)
+    elif isinstance(source, Problem) and has_other_unknowns(source, problem):
+        given = carry_over(x0.x, source, problem)
+        notes.append(f"x0 was made of the impulses of an answer to {source!r}")
+    else:
+        given = as_vector(getattr(x0, "x", x0), "x0", problem.n)
     x = problem.project(given)
     moved = np.count_nonzero(np.abs(x - given) > 1e-15 * np.abs(given))
-    notes = [f"x0 was outside its bounds in {moved} rows and was projected"] if x0 is not None and moved else []
+    if x0 is not None and moved:
+        notes.append(f"x0 was outside its bounds in {moved} rows and was projected")
     return x, notes
 
 

@@ -25,6 +25,7 @@ from perp.linalg.symbolic import adjacency
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators import DenseOperator, Operator
 from perp.problems.operators.base import TO_SPARSE
+from perp.problems.operators.grouped import GroupedOperator
 
 Blocks = NDArray[np.float64]
 Members = NDArray[np.intp]
@@ -59,7 +60,7 @@ class Coupling:
 
 
 def find_blocks(A: Operator, always: bool = False) -> Coupling | None:
-    """The groups of A, found by its pattern; None where they do not make the system smaller by enough.
+    """The groups of A, known or found by its pattern; None where they do not make the system smaller by enough.
 
     Rows with the same neighbours belong together, and so does a row all of whose neighbours are in one group (that is
     the cone condition of a contact). The grouping decides only about the speed.
@@ -67,7 +68,7 @@ def find_blocks(A: Operator, always: bool = False) -> Coupling | None:
     if TO_SPARSE not in A.ability_set or (isinstance(A, DenseOperator) and not always) or A.n == 0:
         return None
     matrix = A.to_sparse()
-    group = _find_groups(matrix)
+    group = A.row_groups if isinstance(A, GroupedOperator) else _find_groups(matrix)
     sizes = np.bincount(group)
     width = int(sizes.max())
     if not always and (sizes.size < 2 or not 2 <= width <= LARGEST_GROUP or width * sizes.size > 2 * A.n):

@@ -7,7 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.errors import InvalidProblem
 from perp.problems.inputs import Vector, require_count
+from perp.problems.models.change import carry_over, require_named_model, under_model
 from perp.problems.problem import Problem
 from perp.solvers.fit import misfit
 from perp.solvers.method import Method, State
@@ -45,11 +47,17 @@ class WarmStarted(Method):
     name. The method prepares itself (factors, index sets) when its turn comes, which counts as its own time.
 
     Each of the two runs on the rows that it would be given alone: scaled, or as they are (`Method.scales_itself`).
+
+    With a `model` ("box", "cone", "convex", "frictionless" or "stewart_trinkle") the starter runs on the same contacts
+    under that model, and its impulses are turned into a point of the method's problem: a contact problem, or one that
+    `perp.stewart_trinkle`, `perp.frictionless` or `perp.fixed_box` made of contacts. It is that point which the loop
+    judges while the starter runs: solving the other model is no reason to stop.
     """
 
     starter: Method
     method: Method
     iterations: int = 10
+    model: str = ""
 
     name: ClassVar[str] = "warm_started"
     family: ClassVar[str] = "wrapper"
@@ -61,14 +69,16 @@ class WarmStarted(Method):
             if not isinstance(value, Method):
                 raise TypeError(f"warm_started_by takes method objects such as perp.PGS(), not {value!r}")
         require_count(self.iterations, "iterations")
+        if self.model:
+            require_named_model(self.model)
 
     @property
     def accepts(self) -> frozenset[str]:  # type: ignore[override]
-        return self.starter.accepts & self.method.accepts
+        return self.method.accepts if self.model else self.starter.accepts & self.method.accepts
 
     @property
     def needs(self) -> frozenset[str]:  # type: ignore[override]
-        return self.starter.needs | self.method.needs
+        return self.method.needs if self.model else self.starter.needs | self.method.needs
 
     @property
     def check_every(self) -> int:  # type: ignore[override]
@@ -84,23 +94,30 @@ class WarmStarted(Method):
 
     @property
     def label(self) -> str:
-        return f"warm_started_by({self.starter.label}, iterations={self.iterations})({self.method.label})"
+        model = f", model={self.model}" if self.model else ""
+        return f"warm_started_by({self.starter.label}, iterations={self.iterations}{model})({self.method.label})"
 
     def default_iterations(self, problem: Problem) -> int:
         return self.iterations + self.method.default_iterations(problem)
 
     def objection(self, problem: Problem) -> str | None:
-        for role, one in (("starter", self.starter), ("method", self.method)):
-            reason = misfit(one, problem)
+        try:
+            starter_problem = under_model(problem, self.model) if self.model else problem
+        except InvalidProblem as fault:
+            return str(fault)
+        for role, one, its_problem in (("starter", self.starter, starter_problem), ("method", self.method, problem)):
+            reason = misfit(one, its_problem)
             if reason is not None:
                 return f"its {role} {one.label} would refuse: {reason}"
         return None
 
     def start(self, problem: Problem, x: Vector) -> WarmState:
-        starter_problem, method_problem = (
-            problem if one.scales_itself else problem.equilibrated() for one in (self.starter, self.method)
-        )
+        other = under_model(problem, self.model) if self.model else problem
+        starter_problem = other if self.starter.scales_itself else other.equilibrated()
+        method_problem = problem if self.method.scales_itself else problem.equilibrated()
         factors = problem.row_scales if method_problem is not problem else 1.0
+        if self.model:
+            x = other.project(carry_over(x, problem, other))
         active = self.starter.start(starter_problem, x)
         state = WarmState(active.x, active, starter_problem, method_problem, self.iterations, factors)
         self._follow(state)
@@ -135,23 +152,35 @@ class WarmStarted(Method):
     def _hand_over(self, state: WarmState) -> None:
         """The method's turn."""
         state.is_warming = False
-        state.starter_counters, state.starter_certificate = state.active.counters, state.active.certificate
+        state.starter_counters = state.active.counters
+        state.starter_certificate = None if self.model else state.active.certificate  # it speaks of the other model
         x = state.active.x if state.active.offer is None else state.active.offer
         if np.isfinite(x).all():
-            state.active = self.method.start(state.method_problem, x.copy())
+            state.active = self.method.start(state.method_problem, self._as_point(state, x).copy())
         else:
+            state.active.x, state.active.offer = self._as_point(state, x), None
             state.active.ended = Status.BREAKDOWN, f"{self.starter.label} left numbers that are not finite"
+
+    def _as_point(self, state: WarmState, x: Vector) -> Vector:
+        """What an iterate of the starter is in the method's problem; x itself where they solve the same one."""
+        if not self.model:
+            return x
+        if not np.isfinite(x).all():
+            return np.full(state.method_problem.n, np.nan)
+        return state.method_problem.project(carry_over(x, state.starter_problem, state.method_problem))
 
     def _follow(self, state: WarmState) -> None:
         """What the one whose turn it is says of itself is passed on."""
         inner = state.active
-        state.x, state.offer = inner.x, inner.offer
         counters = {COUNTER: float(state.warmed)}
         if state.is_warming:
+            state.x = self._as_point(state, inner.x)
+            state.offer = None if inner.offer is None else self._as_point(state, inner.offer)
             # whatever x does now, the method has not had its turn
             state.ends_itself, state.repeatable = True, False
             state.counters = counters | _prefix(inner.counters)
             return
+        state.x, state.offer = inner.x, inner.offer
         state.ended, state.ends_itself = inner.ended, inner.ends_itself
         # to come upon a point of the warm-up is no cycle; after as many iterations more the loop has forgotten those
         forgotten = state.since > state.warmed + 3 * self.check_every
@@ -177,18 +206,22 @@ class WarmUp:
 
     starter: Method
     iterations: int
+    model: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.starter, Method):
             raise TypeError(f"warm_started_by takes a method object such as perp.PGS(), not {self.starter!r}")
         require_count(self.iterations, "iterations")
+        if self.model:
+            require_named_model(self.model)
 
     def __call__(self, method: Method) -> WarmStarted:
-        return WarmStarted(self.starter, method, self.iterations)
+        return WarmStarted(self.starter, method, self.iterations, self.model)
 
 
-def warm_started_by(starter: Method, iterations: int = 10) -> WarmUp:
+def warm_started_by(starter: Method, iterations: int = 10, model: str = "") -> WarmUp:
     """A wrapper for any method: `warm = perp.warm_started_by(perp.PGS(), iterations=10)`, then
-    `perp.solve(problem, warm(perp.PSOR()))`.
+    `perp.solve(problem, warm(perp.PSOR()))`. With `model="box"`, for example, the starter runs on the same contacts
+    under box friction, whatever the method's own problem makes of them.
     """
-    return WarmUp(starter, iterations)
+    return WarmUp(starter, iterations, model)

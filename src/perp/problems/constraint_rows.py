@@ -1,0 +1,263 @@
+"""From the physics of one time step to a contact problem (THESIS 2.2-2.4): contacts, joints, limits, motors.
+
+With velocities v, masses M, external forces f and a time step h, impulses x give v+ = v + M^-1 (h f + J^T x), eq. 2.14.
+A row of J is the gradient of a function phi of the positions: a gap, the violation of a joint. An ideal row asks for
+J v+ = 0, or >= 0; what keeps phi from drifting away is a spring and a damper along the row, integrated implicitly:
+
+    x = -h k phi+ - h d J v+,      phi+ = phi + h J v+                                           (eq. 2.20, 2.21)
+
+that is    J v+ + C x + Gamma phi / h = 0,    C = 1 / (h^2 k + h d),    Gamma = h k / (h k + d)  (eq. 2.22-2.25)
+
+so that y = A x + b with A = J M^-1 J^T + C and b = J (v + h M^-1 f) + Gamma phi / h (eq. 2.27), and y = 0 for a joint,
+0 <= x ⊥ y >= 0 for a contact. A rigid row has C = 0 and any Gamma, the share of phi that one step takes back.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from perp.errors import InvalidProblem
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import Vector, as_bound, as_vector, require_number
+from perp.problems.operators import BodyMasses, FactoredOperator
+from perp.problems.operators.masses import as_mass
+from perp.problems.operators.sparse import as_csr
+
+CORRECTED = 0.2
+"""The share of a violation that a rigid row takes back in one step, where the caller says nothing (Gamma)."""
+
+
+@dataclass(frozen=True)
+class Motion:
+    """What the rows of one group see of the time step: J v before it and J v without impulses after it [m/s]."""
+
+    before: Vector
+    free: Vector
+    time_step: float
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a group of rows adds to the problem: b, the diagonal of C, and bounds."""
+
+    b: Vector
+    compliance: Vector
+    lower: Vector
+    upper: Vector
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Softness:
+    """How a row gives way: `stiffness` k [N/m] and `damping` d [N s/m], either or both; without them it is rigid.
+
+    A rigid row takes back the share `error_reduction` of its violation in a step, and may have a `compliance` C
+    [(m/s)/(N s)] all the same, as against redundant rows. Each is one number, or one a row (contacts: one a contact).
+    """
+
+    stiffness: Any = None
+    damping: Any = None
+    error_reduction: Any = CORRECTED
+    compliance: Any = 0.0
+
+    @property
+    def is_rigid(self) -> bool:
+        return self.stiffness is None and self.damping is None
+
+    def coefficients(self, count: int, h: float) -> tuple[Vector, Vector]:
+        """C and Gamma of each row (eq. 2.23)."""
+        if self.is_rigid:
+            share = _not_negative(self.error_reduction, "error_reduction", count)
+            if share.max(initial=0.0) > 1.0:
+                raise InvalidProblem(f"error_reduction is {share.max()}; a share of at most 1 is needed")
+            return _not_negative(self.compliance, "compliance", count), share
+        k = _not_negative(0.0 if self.stiffness is None else self.stiffness, "stiffness", count)
+        d = _not_negative(0.0 if self.damping is None else self.damping, "damping", count)
+        slack = np.flatnonzero(h * k + d == 0.0)
+        if slack.size:
+            raise InvalidProblem(
+                f"stiffness[{slack[0]}] and damping[{slack[0]}] are both zero: such a row does nothing"
+            )
+        return 1.0 / (h * (h * k + d)), h * k / (h * k + d)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(ABC):
+    """A group of rows of one kind. `J` is a matrix, sparse or dense, one row each, or a pair (bodies, blocks) as for
+    `FactoredOperator.from_body_pairs`.
+    """
+
+    J: Any
+
+    @abstractmethod
+    def terms(self, motion: Motion, dimension: int) -> Terms:
+        """What these rows add to the problem."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JointRows(Softness, Rows):
+    """Equations, J v+ = 0: joints. `violation` is phi [m or rad], which is to become zero."""
+
+    violation: Any = 0.0
+
+    def terms(self, motion: Motion, dimension: int) -> Terms:
+        count, h = motion.free.size, motion.time_step
+        compliance, share = self.coefficients(count, h)
+        b = motion.free + share * _numbers(self.violation, "violation", count) / h
+        return Terms(b, compliance, np.full(count, -np.inf), np.full(count, np.inf))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LimitRows(Softness, Rows):
+    """One-sided rows, 0 <= x ⊥ y >= 0: limits of joints, ropes, contacts without friction.
+
+    `gap` is phi [m or rad], which is to stay >= 0. A rigid row lets a positive gap be used up within the step, but no
+    more (Gamma = 1), and takes back a share of a negative one. `restitution` e in [0, 1] is Newton's: where the gap
+    closes within the step, J v+ >= -e J v.
+    """
+
+    gap: Any = 0.0
+    restitution: Any = 0.0
+
+    def terms(self, motion: Motion, dimension: int) -> Terms:
+        b, compliance = self.one_sided(motion)
+        return Terms(b, compliance, np.zeros(b.size), np.full(b.size, np.inf))
+
+    def one_sided(self, motion: Motion) -> tuple[Vector, Vector]:
+        """b and the diagonal of C."""
+        count, h = motion.free.size, motion.time_step
+        compliance, share = self.coefficients(count, h)
+        gap = _numbers(self.gap, "gap", count)
+        e = _not_negative(self.restitution, "restitution", count)
+        if e.max(initial=0.0) > 1.0:
+            raise InvalidProblem(f"restitution is {e.max()}; at most 1 is needed")
+        if not self.is_rigid:
+            if e.any():
+                raise InvalidProblem("a row with stiffness or damping bounces by itself: restitution must be 0")
+            return motion.free + share * gap / h, compliance
+        correction = np.where(gap > 0.0, 1.0, share) * gap / h
+        closes = gap + h * motion.free < 0.0
+        bounce = np.where(closes, e * np.minimum(motion.before, 0.0), 0.0)
+        # two lower bounds of J v+, -correction and -bounce: the higher one holds both
+        return motion.free + np.where(bounce < 0.0, np.minimum(correction, bounce), correction), compliance
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ContactRows(LimitRows):
+    """Contacts with friction; J has `dimension` rows for each, normal first, then tangents.
+
+    `friction` is a coefficient, one number or one a contact. Gap, restitution and softness belong to the normals, as in
+    `LimitRows`; friction holds against the velocity itself.
+    """
+
+    friction: Any = 0.0
+
+    def terms(self, motion: Motion, dimension: int) -> Terms:
+        if motion.free.size % dimension:
+            raise InvalidProblem(f"J of contacts has {motion.free.size} rows, no multiple of dimension = {dimension}")
+        b, compliance = motion.free.copy(), np.zeros(motion.free.size)
+        normals = Motion(motion.before[::dimension], motion.free[::dimension], motion.time_step)
+        b[::dimension], compliance[::dimension] = self.one_sided(normals)
+        return Terms(b, compliance, np.empty(0), np.empty(0))  # the friction law has the bounds
+
+    def coefficients_of_friction(self, rows: int, dimension: int) -> Vector:
+        return _not_negative(self.friction, "friction", rows // dimension)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MotorRows(Rows):
+    """J v+ = `speed` [m/s or rad/s], as far as `max_force` [N or N m] goes; speed 0 is dry friction in a joint."""
+
+    speed: Any = 0.0
+    max_force: Any = np.inf
+
+    def terms(self, motion: Motion, dimension: int) -> Terms:
+        count = motion.free.size
+        limit = motion.time_step * as_bound(self.max_force, "max_force", count, forbidden=-np.inf)
+        if (limit < 0.0).any():
+            raise InvalidProblem(f"max_force is {limit.min() / motion.time_step}; it must not be negative")
+        return Terms(motion.free - _numbers(self.speed, "speed", count), np.zeros(count), -limit, limit)
+
+
+def assemble_step(
+    rows: Sequence[Rows],
+    mass: Any,
+    velocity: Any,
+    time_step: float,
+    *,
+    force: Any = None,
+    model: str = "box",
+    dimension: int = 3,
+) -> ContactProblem:
+    """The contact problem of one time step: contacts first, in the order given, then all other rows in theirs.
+
+    Parameters
+    ----------
+    rows
+        `ContactRows`, `JointRows`, `LimitRows`, `MotorRows`.
+    mass, velocity, force
+        M in any form that `FactoredOperator` takes; v at the beginning of the step; external forces f [N, N m], with
+        those of rotating bodies (default none).
+    time_step
+        h [s].
+    model, dimension
+        Of the friction; see `ContactProblem`. (For "disc" fix the radii later: `problem.with_model`.)
+
+    The velocities at the end of the step are `v + h M^-1 f + problem.A.velocity(x)`.
+    """
+    require_number(time_step, "time_step", positive=True)
+    for place, group in enumerate(rows):
+        if not isinstance(group, Rows):
+            raise TypeError(f"rows[{place}] is {type(group).__name__}; ContactRows, JointRows, ... are needed")
+    if model == "disc":
+        raise InvalidProblem("model 'disc' needs radii: assemble another model, then with_model('disc', radii=...)")
+    ordered = sorted(rows, key=lambda group: not isinstance(group, ContactRows))
+    M, h = as_mass(mass), float(time_step)
+    v = as_vector(velocity, "velocity", M.dofs)
+    free = v if force is None else v + h * M.solve(as_vector(force, "force", M.dofs))
+    jacobians = [_as_rows(group.J, M) for group in ordered]
+    terms = [group.terms(Motion(J @ v, J @ free, h), dimension) for group, J in zip(ordered, jacobians, strict=True)]
+    whole = sparse.vstack([sparse.csr_array((0, M.dofs)), *jacobians], format="csr")
+    A = FactoredOperator(whole, M, _joined([one.compliance for one in terms]))
+    friction = [
+        group.coefficients_of_friction(J.shape[0], dimension)
+        for group, J in zip(ordered, jacobians, strict=True)
+        if isinstance(group, ContactRows)
+    ]
+    b = _joined([one.b for one in terms])
+    lower, upper = _joined([one.lower for one in terms]), _joined([one.upper for one in terms])
+    return ContactProblem(A, b, _joined(friction), model, dimension=dimension, lower=lower, upper=upper)
+
+
+def _as_rows(J: Any, mass: Any) -> sparse.csr_array:
+    if isinstance(J, tuple):
+        if not isinstance(mass, BodyMasses):
+            raise TypeError("J as (bodies, blocks) needs perp.BodyMasses")
+        bodies, blocks = J
+        return FactoredOperator.from_body_pairs(bodies, blocks, mass).J
+    matrix = as_csr(J, "J")
+    if matrix.shape[1] != mass.dofs:
+        raise InvalidProblem(f"J has {matrix.shape[1]} columns, but the mass has {mass.dofs} velocities")
+    return matrix
+
+
+def _numbers(value: Any, name: str, count: int) -> Vector:
+    """One number a row, from a number or a vector."""
+    return as_vector(np.full(count, value) if np.ndim(value) == 0 else value, name, count)
+
+
+def _not_negative(value: Any, name: str, count: int) -> Vector:
+    numbers = _numbers(value, name, count)
+    negative = np.flatnonzero(numbers < 0.0)
+    if negative.size:
+        raise InvalidProblem(f"{name}[{negative[0]}] is {numbers[negative[0]]}; it must not be negative")
+    return numbers
+
+
+def _joined(parts: Sequence[Vector]) -> Vector:
+    return np.concatenate([np.empty(0), *parts])

@@ -1,0 +1,1 @@
+"""The same contacts under another law, or written as an ordinary problem."""

@@ -1,0 +1,111 @@
+"""Contacts written as an LCP or a boxed LCP that remembers them.
+
+Contact data (A, b, friction) make more problems than the four models of `ContactProblem`: the Stewart-Trinkle LCP, the
+problem without friction, the one with fixed bounds. Each is an ordinary `LCP` or `BoxLCP`, which any method for those
+solves, with an `origin` that knows how its unknowns and the impulses of the contacts correspond.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from perp.problems.box import BoxLCP
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import Vector, as_vector
+from perp.problems.lcp import LCP
+from perp.problems.problem import Problem, scale_data
+
+
+@dataclass(frozen=True, eq=False)
+class Restatement(ABC):
+    """How the unknowns of another problem and the impulses of `contacts` correspond."""
+
+    contacts: ContactProblem
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What it is called in messages."""
+
+    @abstractmethod
+    def impulses(self, x: Vector) -> Vector:
+        """The impulses (normal, tangent, tangent a contact, then the other rows) that unknowns stand for."""
+
+    @abstractmethod
+    def unknowns(self, impulses: Vector) -> Vector:
+        """Unknowns within their bounds that stand for these impulses, or for the nearest that can be expressed."""
+
+    def is_like(self, other: Restatement) -> bool:
+        """Whether unknowns of the other mean the same here, row by row."""
+        return type(self) is type(other)
+
+
+class Restated(Problem):
+    """What an `LCP` and a `BoxLCP` made of contacts share."""
+
+    origin: Restatement
+
+    def impulses(self, x: Any) -> Vector:
+        """Contact impulses [N s] from unknowns of this problem, given as a vector or a `Result`."""
+        return self.origin.impulses(as_vector(getattr(x, "x", x), "x", self.n))
+
+    def unknowns(self, impulses: Any) -> Vector:
+        """Unknowns of this problem from impulses of the contacts, a vector or a `Result`: a point to start from."""
+        return self.origin.unknowns(as_vector(getattr(impulses, "x", impulses), "impulses", self.origin.contacts.n))
+
+    def __repr__(self) -> str:
+        contacts = self.origin.contacts.contacts
+        return f"<{self.origin.title} of {contacts} contacts, {self.n} unknowns, {self.A.form} A>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RestatedLCP(Restated, LCP):
+    """An LCP made of contacts."""
+
+    origin: Restatement
+
+    def __init__(self, A: Any, b: Any, origin: Restatement) -> None:
+        super().__init__(A, b)
+        object.__setattr__(self, "origin", origin)
+
+    def equilibrated(self) -> RestatedLCP:
+        scaled = scale_data(self)  # scaled rows change y, not what x means
+        return self if scaled is None else RestatedLCP(*scaled, self.origin)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RestatedLCP, (self.A, self.b, self.origin)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RestatedBoxLCP(Restated, BoxLCP):
+    """A boxed LCP made of contacts."""
+
+    origin: Restatement
+
+    def __init__(self, A: Any, b: Any, lower: Any, upper: Any, origin: Restatement) -> None:
+        BoxLCP.__init__(self, A, b, lower, upper)
+        object.__setattr__(self, "origin", origin)
+
+    def equilibrated(self) -> RestatedBoxLCP:
+        scaled = scale_data(self)
+        return self if scaled is None else RestatedBoxLCP(*scaled, self.lower, self.upper, self.origin)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RestatedBoxLCP, (self.A, self.b, self.lower, self.upper, self.origin)
+
+
+def make_restated(A: Any, b: Any, lower: Vector, upper: Vector, origin: Restatement) -> RestatedLCP | RestatedBoxLCP:
+    """An LCP where the bounds are those of one, and otherwise a boxed LCP."""
+    if not lower.any() and np.isposinf(upper).all():
+        return RestatedLCP(A, b, origin)
+    return RestatedBoxLCP(A, b, lower, upper, origin)
+
+
+def require_contacts(problem: Any) -> ContactProblem:
+    if not isinstance(problem, ContactProblem):
+        raise TypeError(f"problem is {type(problem).__name__}; a perp.ContactProblem is needed")
+    return problem
