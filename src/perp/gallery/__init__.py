@@ -7,6 +7,7 @@
 always give the same numbers. `planted_lcp`, `planted_box` and `planted_contacts` plant a solution in any A.
 """
 
+from perp.gallery.blocks import block_on_incline, block_on_wall, box_on_points
 from perp.gallery.box_pile import boxed_pile
 from perp.gallery.box_stack import box_stack, boxed_stack
 from perp.gallery.catalogue import Kind, Option, kinds, make
@@ -31,14 +32,20 @@ from perp.gallery.contact_like import contact_like
 from perp.gallery.dense import boxed_pd, dense_p, dense_pd, dense_psd, infeasible_psd
 from perp.gallery.example import Example, Expected
 from perp.gallery.grid import closed_fluid, fluid_like, poisson_2d, poisson_3d
+from perp.gallery.grips import pinched_capsule
 from perp.gallery.hinge_chain import hinged_chain
+from perp.gallery.painleve import painleve_rod, painleve_step
 from perp.gallery.planted import planted_box, planted_contacts, planted_lcp
+from perp.gallery.rolling import rolling_sphere
+from perp.gallery.scene import Scene
+from perp.gallery.stacked_pair import heavy_on_light
 
 __all__ = [
     "make",
     "kinds",
     "Example",
     "Expected",
+    "Scene",
     "Kind",
     "Option",
     "planted_lcp",
@@ -58,6 +65,14 @@ __all__ = [
     "boxed_stack",
     "boxed_pile",
     "hinged_chain",
+    "block_on_incline",
+    "block_on_wall",
+    "box_on_points",
+    "pinched_capsule",
+    "rolling_sphere",
+    "heavy_on_light",
+    "painleve_rod",
+    "painleve_step",
     "sign_table",
     "all_signs",
     "murty",
