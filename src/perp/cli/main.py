@@ -13,6 +13,7 @@ from perp.cli.generate import generate
 from perp.cli.group import Commands
 from perp.cli.methods import methods
 from perp.cli.solve import solve
+from perp.cli.survey import survey
 from perp.cli.verify import verify
 from perp.version import __version__
 
@@ -44,6 +45,7 @@ def perp(
 
 app.command()(solve)
 app.command()(verify)
+app.command()(survey)
 app.command()(generate)
 app.command()(methods)
 app.command()(demo)

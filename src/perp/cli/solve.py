@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def solve(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The problem: .npz, .mtx or .hdf5.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="The problem: .npz, .mtx, .hdf5 or Siconos' .dat.", show_default=False),
+    ],
     method: Annotated[str, typer.Option("--method", "-m", help="A method; 'perp methods' lists them.")] = "auto",
     tol: Annotated[
         float | None, typer.Option(help="Residual at which the solve has succeeded; default 1e-8.", show_default=False)

@@ -14,7 +14,10 @@ from perp.errors import FileFormatError, InvalidProblem, MissingExtra
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The problem: .npz, .mtx or .hdf5.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="The problem: .npz, .mtx, .hdf5 or Siconos' .dat.", show_default=False),
+    ],
     answer: Annotated[
         Path | None,
         typer.Argument(

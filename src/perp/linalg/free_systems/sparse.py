@@ -12,6 +12,7 @@ from perp.linalg.cholesky import SparseCholesky
 from perp.linalg.free_systems.base import FreeSystem, Mask
 from perp.linalg.plan import Plan
 from perp.problems.inputs import Vector
+from perp.problems.operators.sparse_lu import factor_sparse
 
 
 class SparseSymmetric(FreeSystem):
@@ -66,8 +67,6 @@ class LuSystem(FreeSystem):
         """The matrix for these rows with their shift, and where their unknowns begin among its own."""
 
     def factor(self, free: Mask, shift: Vector) -> None:
-        from scipy.sparse.linalg import splu
-
         self._free = np.flatnonzero(free)
         self.added = shift.copy()
         self.factorisations += 1
@@ -76,8 +75,8 @@ class LuSystem(FreeSystem):
             return
         matrix, self._first = self._assemble(self._free, shift[self._free])
         try:
-            self._lu = splu(sparse.csc_array(matrix))
-        except RuntimeError:  # 'Factor is exactly singular': SuperLU does not say where
+            self._lu = factor_sparse(matrix)
+        except RuntimeError:  # singular; SuperLU does not say where
             self.dependent = 1
             return
         self._nonzeros = int(self._lu.nnz)

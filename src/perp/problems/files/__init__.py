@@ -3,6 +3,7 @@
 * `.npz`: every form of A, bit for bit; perp's own format.
 * `.mtx`: Matrix Market text, one file a matrix or vector; what most other programs read.
 * `.hdf5`, `.h5`: FCLIB, the format of the frictional contact community; needs h5py.
+* `.dat`: text files of Siconos' numerics, which are read and not written.
 
 A file is a stranger: nothing is unpickled, and nothing is allocated before what the file declares has been compared
 with what it holds and with `max_bytes`. Whatever is wrong with it comes as one `FileFormatError` that names the place.
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from perp.errors import FileFormatError, suggest
-from perp.problems.files import fclib, matrix_market, npz
+from perp.problems.files import fclib, matrix_market, npz, siconos
 from perp.problems.files.guard import DEFAULT_MAX_BYTES
 from perp.problems.inputs import Vector, as_vector
 from perp.problems.operators.base import TO_SPARSE
@@ -37,6 +38,11 @@ _FCLIB = _Format(fclib.save, fclib.load, fclib.load_solution)
 
 _FORMATS = {".npz": _NPZ, ".mtx": _MATRIX_MARKET, ".hdf5": _FCLIB, ".h5": _FCLIB}
 
+SICONOS = ".dat"
+
+SUFFIXES = (*_FORMATS, SICONOS)
+"""Of the files that `load` reads."""
+
 
 def save(problem: Problem, path: str | os.PathLike[str], *, x: Any = None) -> None:
     """Write a problem, and a known solution `x` where there is one, in the format that the suffix names.
@@ -44,6 +50,8 @@ def save(problem: Problem, path: str | os.PathLike[str], *, x: Any = None) -> No
     An older file of that name is replaced at the very end, so that a failure leaves it as it was.
     """
     target = Path(path)
+    if target.suffix.lower() == SICONOS:
+        raise FileFormatError(f"{target}: text files of Siconos are read, not written; save it as .npz, .mtx or .hdf5")
     form = _format_of(target)
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is a {type(problem).__name__}; an LCP, a BoxLCP or a ContactProblem is needed")
@@ -55,10 +63,18 @@ def save(problem: Problem, path: str | os.PathLike[str], *, x: Any = None) -> No
     form.save(problem, target, None if x is None else as_vector(x, "x", problem.n))
 
 
-def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> Problem:
-    """Read a problem; a file that declares more than `max_bytes` of numbers is refused before they are read."""
+def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES, layout: str | None = None) -> Problem:
+    """Read a problem; a file that declares more than `max_bytes` of numbers is refused before they are read.
+
+    `layout` says what the numbers of a `.dat` file mean ("siconos/lcp", "siconos/relay", "siconos/mlcp", "siconos/fc",
+    "siconos/gfc"), which is otherwise found out; every other format says so itself.
+    """
     source = Path(path)
+    if source.suffix.lower() == SICONOS:
+        return siconos.load(source, max_bytes, layout)
     form = _format_of(source)
+    if layout is not None:
+        raise ValueError(f"layout is {layout!r}, but only {SICONOS} files need one; {source} is {source.suffix}")
     _require_readable(source)
     return form.load(source, max_bytes)
 
@@ -66,6 +82,9 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) ->
 def load_solution(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> Vector | None:
     """The solution x that was saved with a problem, or None; nothing here checks that it solves the problem."""
     source = Path(path)
+    if source.suffix.lower() == SICONOS:
+        _require_readable(source)
+        return None
     form = _format_of(source)
     _require_readable(source)
     return form.load_solution(source, max_bytes)
@@ -74,7 +93,9 @@ def load_solution(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_
 def _format_of(path: Path) -> _Format:
     suffix = path.suffix.lower()
     if suffix not in _FORMATS:
-        raise FileFormatError(f"{path}: the suffix {suffix!r} names no format{suggest(suffix, _FORMATS)}")
+        raise FileFormatError(
+            f"{path}: the suffix {suffix!r} names no format{suggest(suffix, _FORMATS)}; {SICONOS} is read, not written"
+        )
     return _FORMATS[suffix]
 
 

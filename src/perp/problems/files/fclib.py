@@ -39,6 +39,7 @@ from perp.problems.operators import (
     SparseOperator,
 )
 from perp.problems.operators.sparse import as_csr
+from perp.problems.operators.sparse_lu import factor_sparse
 from perp.problems.problem import SYMMETRY_TOLERANCE, Problem
 from perp.version import __version__
 
@@ -116,12 +117,10 @@ def _as_mass(M: sparse.csr_array) -> DiagonalMass | SparseMass:
 
 def _condense(group: GuardedGroup, H: sparse.csr_array, M: sparse.csr_array, f: Vector) -> tuple[Operator, Vector]:
     """H^T M^-1 H and H^T M^-1 f for an M that is not symmetric and so no mass."""
-    from scipy.sparse.linalg import splu  # takes a tenth of a second to import
-
     dofs, rows = H.shape
     group.spend("M", 8 * (dofs + rows) * rows)  # M^-1 H and the matrix that comes of it are dense
     try:
-        factor = splu(M.tocsc())
+        factor = factor_sparse(M)
     except RuntimeError as error:
         raise group.fault("M", f"the matrix cannot be inverted ({error})") from error
     return DenseOperator(H.T @ factor.solve(H.toarray())), H.T @ factor.solve(f)

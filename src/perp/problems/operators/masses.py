@@ -16,6 +16,7 @@ from scipy import sparse
 from perp.errors import InvalidProblem
 from perp.problems.inputs import Vector, as_block_stack, as_vector, freeze
 from perp.problems.operators.sparse import as_csr
+from perp.problems.operators.sparse_lu import factor_sparse
 
 COLUMNS_AT_ONCE = 256
 """How many columns of M^-1 J^T are solved for together when M is a general matrix."""
@@ -131,8 +132,6 @@ class SparseMass:
     """
 
     def __init__(self, M: Any) -> None:
-        from scipy.sparse.linalg import splu  # takes a tenth of a second to import
-
         self.matrix = as_csr(M, "M")
         rows, columns = self.matrix.shape
         if rows != columns:
@@ -142,8 +141,8 @@ class SparseMass:
         if skew > 1e-12 * largest:
             raise InvalidProblem(f"M is not symmetric: max |M - M^T| = {skew:.2e}, max |M| = {largest:.2e}")
         try:
-            self.factor = splu(
-                self.matrix.tocsc(),
+            self.factor = factor_sparse(
+                self.matrix,
                 permc_spec="MMD_AT_PLUS_A",
                 diag_pivot_thresh=0.0,
                 options={"SymmetricMode": True},

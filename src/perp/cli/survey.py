@@ -1,0 +1,172 @@
+"""`perp survey`: every applicable method on every problem file of a folder."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from perp.cli.errors import CommandError, refusing
+from perp.cli.group import INTERRUPTED, NOT_CONVERGED
+from perp.errors import FileFormatError, suggest
+
+if TYPE_CHECKING:
+    from perp.lab.survey import SurveyRow
+
+MODELS = ("box", "cone", "convex")
+
+WIDTH = 160
+"""Columns of the table, where no terminal says how wide it is."""
+
+
+def survey(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder with problem files, at any depth.", show_default=False)
+    ],
+    methods: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="Only these methods; default all that fit.", show_default=False),
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="The time limit of each run.")] = 10.0,
+    tol: Annotated[
+        float, typer.Option(help="Residual at which a run has converged, times the size of the problem (at most 1).")
+    ] = 1e-8,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Give all contacts this law of friction: box, cone or convex.", show_default=False),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the rows as machine-readable JSON.")] = False,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the rows to this CSV file as well.", show_default=False)
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Keep the rows that --csv FILE has already.")] = False,
+) -> None:
+    """Run every applicable method on every problem file of a folder and print the table of methods and problems.
+
+    Files are .npz, .mtx, .hdf5 and Siconos' .dat; others are listed with the reason why they are not read.
+
+    `tol` is absolute in x. So that no problem counts as solved just because all its numbers are tiny, it is multiplied
+    by the size of the problem: what the first point misses, in slack or in impulse, if that is less than 1.
+
+    Exit codes: 0 every problem was solved (or proved to have no solution) by some method, 1 some were not, 2 bad usage
+    or no problem at all, 130 interrupted. Ctrl-C ends the survey; what is finished is printed and written.
+    """
+    from perp.lab.survey import NOT_READ, Survey, find_candidates, undecided
+    from perp.lab.survey_file import read_survey, write_survey
+    from perp.solvers.stopping import Stopping
+    from perp.solvers.warm_up import warm_up
+
+    names = chosen_methods(methods)
+    if model is not None and model not in MODELS:
+        raise CommandError(f"--model {model!r} is unknown{suggest(model, MODELS)}")
+    with refusing(ValueError):
+        Stopping(tol=tol, max_seconds=seconds)
+    if not folder.is_dir():
+        raise CommandError(f"{folder}: there is no such folder")
+    require_target(csv, resume)
+    former: list[SurveyRow] = []
+    if resume and csv is not None and csv.exists():
+        with refusing(FileFormatError, OSError):
+            former = read_survey(csv)
+    plan = Survey(tol, seconds, names, model)
+    candidates = find_candidates(folder)
+    finished = {(row.problem, row.method): row for row in former}
+    rows: list[SurveyRow] = []
+    was_interrupted = False
+    try:
+        with following(len(candidates)) as (started, done):
+            if any(candidate.has_known_suffix for candidate in candidates):
+                warm_up()
+            for candidate in candidates:
+                for row in plan.run(candidate, finished, started):
+                    rows.append(row)
+                if csv is not None:
+                    with refusing(OSError):
+                        write_survey(csv, rows)
+                done(candidate.name)
+    except KeyboardInterrupt:
+        was_interrupted = True
+        if csv is not None:
+            with refusing(OSError):
+                write_survey(csv, rows)
+    show_rows(rows, json)
+    if was_interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if all(row.status == NOT_READ for row in rows):
+        raise CommandError(f"{folder}: no file of this folder holds a problem that one of the methods fits")
+    if undecided(rows):
+        raise typer.Exit(NOT_CONVERGED)
+
+
+def chosen_methods(text: str | None) -> tuple[str, ...] | None:
+    """`pgs,lemke` as names, each of which must be known."""
+    from perp.solvers.roster import BY_NAME
+
+    if text is None:
+        return None
+    names = tuple(name for name in (word.strip() for word in text.split(",")) if name)
+    for name in names:
+        if name not in BY_NAME:
+            raise CommandError(f"--methods: method {name!r} is unknown{suggest(name, BY_NAME)}")
+    if not names:
+        raise CommandError("--methods: no method is named")
+    return names
+
+
+def require_target(csv: Path | None, resume: bool) -> None:
+    """Find out before the work, not after it, that the table has no place to go."""
+    if csv is None:
+        if resume:
+            raise CommandError("--resume keeps the rows of a file: name it with --csv FILE")
+        return
+    if csv.is_dir() or not csv.parent.is_dir():
+        raise CommandError(f"--csv {csv}: there is no such folder, or it is not a place for a file")
+
+
+def show_rows(rows: list[SurveyRow], as_json: bool) -> None:
+    if as_json:
+        from perp.lab.results import to_json
+
+        typer.echo(to_json([asdict(row) for row in rows]))
+        return
+    from perp.cli.survey_table import show_table
+    from perp.solvers.roster import BY_NAME
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
+    typer.echo(show_table(rows, list(BY_NAME), width))
+
+
+Followers = tuple[Callable[[str, str], object], Callable[[str], object]]
+
+
+@contextmanager
+def following(problems: int) -> Iterator[Followers]:
+    """Two functions to call when a run starts and when a problem is done: a bar on a terminal, else a line each."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        count = 0
+
+        def tell(name: str) -> None:
+            nonlocal count
+            count += 1
+            typer.echo(f"{count} of {problems}: {name}", err=True)
+
+        yield (lambda problem, method: None), tell
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("loading the compiled kernels", total=problems)
+
+        def start(problem: str, method: str) -> None:
+            bar.update(task, description=f"{problem}: {method}")
+
+        yield start, lambda name: bar.advance(task)

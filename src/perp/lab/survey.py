@@ -1,0 +1,190 @@
+"""A survey: every applicable method on every problem of a folder, a row each.
+
+Problems are read one at a time and rows come one at a time, so that whoever asks may show them, keep them and stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import nan
+from pathlib import Path
+
+from perp.errors import FileFormatError, InvalidProblem, MissingExtra
+from perp.lab.campaign import FAILURES
+from perp.lab.relative_error import problem_size, relative_error
+from perp.lab.rows import FAILED
+from perp.problems.files import SUFFIXES, load
+from perp.problems.friction import ContactProblem
+from perp.problems.problem import Problem
+from perp.solvers.api import solve
+from perp.solvers.method import Method
+from perp.solvers.roster import suitable_methods
+from perp.solvers.status import Status
+from perp.solvers.stopping import Stopping
+
+NOT_READ = "NOT_READ"
+"""The status of the one row of a file that is no problem."""
+
+UNREADABLE = (FileFormatError, InvalidProblem, MissingExtra, OSError, MemoryError)
+"""What a file that is no problem, or a damaged one, raises."""
+
+DECIDED = (Status.CONVERGED.name, Status.INFEASIBLE.name)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A problem that has a name and is read when its turn comes."""
+
+    name: str
+    read: Callable[[], Problem]
+
+    @property
+    def has_known_suffix(self) -> bool:
+        return Path(self.name).suffix.lower() in SUFFIXES
+
+
+@dataclass(frozen=True)
+class SurveyRow:
+    """One method on one problem. Numbers that do not exist are nan."""
+
+    problem: str
+    kind: str
+    n: int
+    method: str
+    status: str
+    """The name of a `Status`, FAILED for a method that raised, or NOT_READ."""
+    residual: float
+    relative: float
+    """`relative_error` of the answer."""
+    iterations: int
+    seconds: float
+    setup_seconds: float
+    tol: float
+    """The absolute tolerance of the run."""
+    message: str
+
+    @property
+    def is_decided(self) -> bool:
+        """Solved, or proved to have no solution."""
+        return self.status in DECIDED
+
+    @property
+    def total_seconds(self) -> float:
+        return self.setup_seconds + self.seconds
+
+
+Finished = Mapping[tuple[str, str], SurveyRow]
+"""Rows of an earlier survey by problem and method."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What is asked of each problem: which methods are run, and when they stop.
+
+    A run stops when its residual is at most `tol` times the size of the problem (`relative_error.problem_size`), or
+    after `seconds` seconds of wall clock.
+    """
+
+    tol: float = 1e-8
+    seconds: float = 10.0
+    methods: Collection[str] | None = None
+    """Names; None means all that fit."""
+    model: str | None = None
+    """The law of friction that contacts are given in place of their own."""
+
+    def run(
+        self,
+        candidate: Candidate,
+        finished: Finished | None = None,
+        started: Callable[[str, str], object] = lambda problem, method: None,
+    ) -> Iterator[SurveyRow]:
+        """The rows of one problem; those that are `finished` already, with the same tolerance, are not run again.
+
+        `started` is told the problem and the method before each run.
+        """
+        try:
+            problem = with_law(candidate.read(), self.model)
+        except UNREADABLE as error:
+            yield unread_row(candidate.name, error)
+            return
+        tol = self.tol * problem_size(problem)
+        for method in suitable_methods(problem):
+            if self.methods is None or method.name in self.methods:
+                former = (finished or {}).get((candidate.name, method.label))
+                if former is not None and former.tol == tol and former.kind == problem.kind:
+                    yield former
+                else:
+                    started(candidate.name, method.label)
+                    yield run_method(candidate.name, problem, method, Stopping(tol=tol, max_seconds=self.seconds))
+
+
+def run_method(name: str, problem: Problem, method: Method, stop: Stopping) -> SurveyRow:
+    """Solve and measure; a method that raises is a row too."""
+    try:
+        result = solve(problem, method, stop=stop)
+    except FAILURES as failure:
+        told = _one_line(f"{type(failure).__name__}: {failure}")
+        return SurveyRow(name, problem.kind, problem.n, method.label, FAILED, nan, nan, 0, nan, nan, stop.tol, told)
+    return SurveyRow(
+        problem=name,
+        kind=problem.kind,
+        n=problem.n,
+        method=result.method,
+        status=result.status.name,
+        residual=result.residual,
+        relative=relative_error(problem, result.x),
+        iterations=result.iterations,
+        seconds=result.seconds,
+        setup_seconds=result.setup_seconds,
+        tol=stop.tol,
+        message=_one_line(result.message),
+    )
+
+
+def unread_row(name: str, error: Exception) -> SurveyRow:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return SurveyRow(name, "", 0, "", NOT_READ, nan, nan, 0, nan, nan, nan, _one_line(reason))
+
+
+def with_law(problem: Problem, model: str | None) -> Problem:
+    """Contacts under another law of friction; fixed discs have no coefficient that another law could use."""
+    if model is None or not isinstance(problem, ContactProblem) or problem.model in (model, "disc"):
+        return problem
+    return problem.with_model(model)
+
+
+def find_candidates(folder: Path) -> list[Candidate]:
+    """All files below a folder, in order, but hidden ones and those that belong to another (vectors beside a .mtx)."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    visible = [path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+    matrices = {path for path in visible if path.suffix.lower() == ".mtx"}
+    return [
+        Candidate(path.relative_to(folder).as_posix(), partial(_read, path))
+        for path in visible
+        if not (path in matrices and path.with_name(Path(path.stem).stem + path.suffix) in matrices - {path})
+    ]
+
+
+def undecided(rows: Iterable[SurveyRow]) -> list[str]:
+    """The problems that no method has solved, or proved to have no solution."""
+    decided: dict[str, bool] = {}
+    for row in rows:
+        if row.status != NOT_READ:
+            decided[row.problem] = decided.get(row.problem, False) or row.is_decided
+    return [name for name, is_decided in decided.items() if not is_decided]
+
+
+def _read(path: Path) -> Problem:
+    """The problem of a file; what is wrong with it is told without its path, which the row has already."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise FileFormatError(f"the suffix {path.suffix!r} names no format that perp reads")
+    try:
+        return load(path)
+    except FileFormatError as error:
+        raise FileFormatError(str(error).removeprefix(f"{path}: ")) from error
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,57 @@
+"""The rows of a survey as a CSV file, which a spreadsheet opens and `read_survey` turns back into rows."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from dataclasses import fields
+from math import isnan, nan
+from pathlib import Path
+
+from perp.errors import FileFormatError
+from perp.lab.survey import SurveyRow
+from perp.problems.files.replacement import replacing
+
+COLUMNS = tuple(field.name for field in fields(SurveyRow))
+COUNTS = ("n", "iterations")
+NUMBERS = ("residual", "relative", "seconds", "setup_seconds", "tol")
+
+
+def write_survey(path: Path, rows: Iterable[SurveyRow]) -> None:
+    """The file appears whole or not at all; a number that does not exist is an empty cell."""
+    with replacing(path) as temporary, temporary.open("x", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows([_cell(getattr(row, name)) for name in COLUMNS] for row in rows)
+
+
+def read_survey(path: Path) -> list[SurveyRow]:
+    """The rows of such a file; raises FileFormatError with the line where it is none."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        reader = csv.reader(stream)
+        try:
+            if tuple(next(reader, ())) != COLUMNS:
+                raise FileFormatError(f"{path}: line 1: the columns of a survey are {', '.join(COLUMNS)}")
+            return [_row(cells, f"{path}: line {reader.line_num}") for cells in reader]
+        except UnicodeDecodeError as error:
+            raise FileFormatError(f"{path}: the file is no text in UTF-8 ({error.reason})") from error
+        except csv.Error as error:
+            raise FileFormatError(f"{path}: line {reader.line_num}: {error}") from error
+
+
+def _cell(value: str | float) -> str:
+    if isinstance(value, float):
+        return "" if isnan(value) else repr(value)
+    return str(value)
+
+
+def _row(cells: list[str], where: str) -> SurveyRow:
+    if len(cells) != len(COLUMNS):
+        raise FileFormatError(f"{where}: {len(COLUMNS)} cells must stand here, found {len(cells)}")
+    row: dict[str, str] = dict(zip(COLUMNS, cells, strict=True))
+    try:
+        counts = {name: int(row.pop(name)) for name in COUNTS}
+        numbers = {name: float(row.pop(name) or nan) for name in NUMBERS}
+    except ValueError as error:
+        raise FileFormatError(f"{where}: {error}") from error
+    return SurveyRow(**row, **counts, **numbers)  # type: ignore[arg-type]
