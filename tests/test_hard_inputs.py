@@ -854,7 +854,7 @@ def test_row_55_an_answer_beyond_all_numbers_is_a_failure_with_a_finite_x(method
     assert np.isfinite(result.x).all()
 
 
-@pytest.mark.parametrize("method", [*MINIMISING, perp.MinimumMap(linear="pcg")], ids=str)
+@pytest.mark.parametrize("method", [*MINIMISING, perp.MinimumMap(linear="pcg"), perp.NNCG()], ids=str)
 def test_row_57_an_asymmetric_matrix_is_refused_with_its_asymmetry_and_worst_place(method):
     A = REFERENCE.A.to_dense()
     A[2, 5] = 0.5

@@ -46,6 +46,8 @@ from perp.solvers.result import Result
 from perp.solvers.splitting.block_gauss_seidel import BlockGaussSeidel
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
 from perp.solvers.splitting.jacobi import Jacobi
+from perp.solvers.splitting.nncg import NNCG
+from perp.solvers.splitting.subspace import PGSSM
 from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
 from perp.solvers.warm_up import warm_up
@@ -95,6 +97,8 @@ __all__ = [
     "PSOR",
     "SymmetricPSOR",
     "BlockGaussSeidel",
+    "NNCG",
+    "PGSSM",
     "MinimumMap",
     "Fischer",
     "InteriorPoint",

@@ -27,6 +27,8 @@ from perp.solvers.reformulation.quadratic_program import QuadraticProgram
 from perp.solvers.splitting.block_gauss_seidel import BlockGaussSeidel
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
 from perp.solvers.splitting.jacobi import Jacobi
+from perp.solvers.splitting.nncg import NNCG
+from perp.solvers.splitting.subspace import PGSSM
 
 METHODS: tuple[type[Method], ...] = (
     Enumeration,
@@ -39,6 +41,8 @@ METHODS: tuple[type[Method], ...] = (
     PSOR,
     SymmetricPSOR,
     BlockGaussSeidel,
+    NNCG,
+    PGSSM,
     MinimumMap,
     Fischer,
     InteriorPoint,

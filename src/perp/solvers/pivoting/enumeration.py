@@ -24,6 +24,9 @@ FEW_SINGULAR = 256
 
 MOST_ROWS, MOST_SETS = 20, 2**22
 
+MOST_WORK = 2e12
+"""Additions: an index set costs n^2 of them, and n^3 where the walk begins anew. This is a quarter of an hour."""
+
 
 @dataclass
 class WalkState(State):
@@ -42,7 +45,7 @@ class Enumeration(Method):
     family: ClassVar[str] = "pivoting"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})
     needs: ClassVar[frozenset[str]] = frozenset({TO_SPARSE})
-    requires: ClassVar[str] = "any matrix, with at most 20 rows that can be tight or free"
+    requires: ClassVar[str] = "any matrix, with at most 20 rows that can be tight or free, and not too many equations"
     reference: ClassVar[str] = "NOTES 5.1, eq. 36-40; THESIS 2.5.1, eq. 2.37-2.40"
     check_every: ClassVar[int] = 10_000
     scales_itself: ClassVar[bool] = True
@@ -56,6 +59,8 @@ class Enumeration(Method):
                 f"it looks at every index set, and {rows} rows have 2^{doublings:.0f} of them; "
                 f"it takes at most {MOST_ROWS} rows and 2^22 sets"
             )
+        if number_of_sets(problem) * float(problem.n) ** 2 > MOST_WORK or float(problem.n) ** 3 > MOST_WORK / 100:
+            return f"{number_of_sets(problem)} index sets of {problem.n} rows, equations included, would take hours"
         return None
 
     def default_iterations(self, problem: Problem) -> int:
