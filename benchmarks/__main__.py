@@ -17,6 +17,7 @@ from rich.table import Table
 import perp
 from benchmarks.contacts import measure_contact_methods
 from benchmarks.cpp_twin import FLAGS, CppTwin
+from benchmarks.modulus import measure_methods, measure_sweeps
 from benchmarks.newton import measure_newton
 from benchmarks.overhead import measure_checks, measure_loop, measure_memory, measure_start
 from benchmarks.pivoting import add_options, measure_pivoting
@@ -39,6 +40,7 @@ BENCHMARKS: dict[str, Measure] = {
     "pivoting": measure_pivoting,
     "newton": measure_newton,
     "contacts": measure_contact_methods,
+    "modulus": lambda options: (measure_sweeps(), measure_methods()),
     "preconditioners": measure_preconditioners,
 }
 

@@ -25,6 +25,7 @@ from perp.problems.operators import (
 from perp.problems.residuals import Residuals, verify
 from perp.solvers.api import solve
 from perp.solvers.fixed_box import solve_fixed_box
+from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
 from perp.solvers.gradient.mprgp import MPRGP
 from perp.solvers.gradient.pgcg import PGCG
@@ -46,6 +47,8 @@ from perp.solvers.result import Result
 from perp.solvers.splitting.block_gauss_seidel import BlockGaussSeidel
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
 from perp.solvers.splitting.jacobi import Jacobi
+from perp.solvers.splitting.modulus import AMAOR, AMGS, AMJ, AMSOR, MAOR, MGS, MJ, MSOR
+from perp.solvers.splitting.modulus_diagnostics import modulus_diagnostics
 from perp.solvers.splitting.nncg import NNCG
 from perp.solvers.splitting.subspace import PGSSM
 from perp.solvers.status import Status
@@ -96,6 +99,15 @@ __all__ = [
     "PGS",
     "PSOR",
     "SymmetricPSOR",
+    "MJ",
+    "MGS",
+    "MSOR",
+    "MAOR",
+    "AMJ",
+    "AMGS",
+    "AMSOR",
+    "AMAOR",
+    "modulus_diagnostics",
     "BlockGaussSeidel",
     "NNCG",
     "PGSSM",
@@ -107,6 +119,7 @@ __all__ = [
     "MPRGP",
     "APGD",
     "SPG",
+    "ADMM",
     "QuadraticProgram",
     "best_so_far",
     "warm_started_by",

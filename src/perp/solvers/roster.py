@@ -9,6 +9,7 @@ from typing import Any
 from perp.errors import suggest
 from perp.problems.problem import Problem
 from perp.solvers.fit import misfit
+from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
 from perp.solvers.gradient.mprgp import MPRGP
 from perp.solvers.gradient.pgcg import PGCG
@@ -27,6 +28,7 @@ from perp.solvers.reformulation.quadratic_program import QuadraticProgram
 from perp.solvers.splitting.block_gauss_seidel import BlockGaussSeidel
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
 from perp.solvers.splitting.jacobi import Jacobi
+from perp.solvers.splitting.modulus import AMAOR, AMGS, AMJ, AMSOR, MAOR, MGS, MJ, MSOR
 from perp.solvers.splitting.nncg import NNCG
 from perp.solvers.splitting.subspace import PGSSM
 
@@ -40,6 +42,14 @@ METHODS: tuple[type[Method], ...] = (
     PGS,
     PSOR,
     SymmetricPSOR,
+    MJ,
+    MGS,
+    MSOR,
+    MAOR,
+    AMJ,
+    AMGS,
+    AMSOR,
+    AMAOR,
     BlockGaussSeidel,
     NNCG,
     PGSSM,
@@ -51,6 +61,7 @@ METHODS: tuple[type[Method], ...] = (
     MPRGP,
     APGD,
     SPG,
+    ADMM,
     QuadraticProgram,
 )
 

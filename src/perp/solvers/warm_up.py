@@ -14,6 +14,7 @@ from perp.problems.friction import ContactProblem
 from perp.problems.lcp import LCP
 from perp.problems.operators import BodyMasses, DenseOperator, FactoredOperator, Operator, SparseOperator
 from perp.solvers.api import solve
+from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
 from perp.solvers.newton.fischer import Fischer
 from perp.solvers.newton.interior_pivoting import InteriorPivoting
@@ -94,4 +95,5 @@ def _warm_up_krylov(bodies: FactoredOperator) -> None:
     for solver in (krylov.cg, krylov.minres, krylov.gmres):
         solver(lambda v: 2.0 * v, np.ones(2), tolerance=0.0, max_iterations=2)
     for model in ("cone", "convex"):
-        solve(ContactProblem(bodies, -np.ones(6), 0.5, model), APGD(), max_iterations=1)
+        for method in (APGD(), ADMM()):
+            solve(ContactProblem(bodies, -np.ones(6), 0.5, model), method, max_iterations=1)

@@ -1,0 +1,179 @@
+"""The alternating direction method of multipliers for contacts (Carpentier, Montaut & Le Lidec 2024)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from perp.linalg.free_systems import SHIFTED_SPACES, choose_shifted_system
+from perp.linalg.orderings import METHODS as ORDERINGS
+from perp.problems.inputs import Vector, freeze, require_count, require_number
+from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
+from perp.problems.problem import Problem
+from perp.solvers.gradient.admm_memory import Memory
+from perp.solvers.gradient.admm_penalty import RULES, Penalty
+from perp.solvers.gradient.admm_state import SplittingState, shifted_slack
+from perp.solvers.gradient.projection import SCALINGS, FeasibleSet
+from perp.solvers.gradient.rays import RayWatch
+from perp.solvers.gradient.step_size import estimate_stiffness
+from perp.solvers.method import Method, State
+from perp.solvers.options import require_choices, space_objection
+from perp.solvers.status import Status
+
+LEAST_MODULUS = 1e-6
+"""m is at least this share of L, also where there is no proximal term."""
+
+
+@dataclass(frozen=True)
+class ADMM(Method):
+    """Two copies of x, one that minimises and one that keeps to the bounds; a slack w pulls them together.
+
+        (A + R + eta W^-1) x_new = -(b + s) + R z + w + eta W^-1 x
+        u_new = u + `relaxation` (x_new - z)
+        z_new = P(u_new),    w_new = R (z_new - u_new)
+
+    R = diag(penalty). At a fixed point x = z and w = A x + b + s, with z in the cones and w in their duals. (As it is
+    usually written, z_new = P(x_new - w / R) and w_new = w - R (x_new - z_new): that is the same for relaxation = 1. In
+    the one variable u = z - w / R it is the splitting of Douglas and Rachford.) P is the exact projection on the box,
+    the cones or the fixed discs. For the exact Coulomb law s = friction |w_t| on the normal rows, the shift of De
+    Saxce, taken from the last w; for the convex problems s = 0. These are solved from everywhere where x^T A x >= 0, be
+    A symmetric or not, once the penalties rest; for exact cones nobody can promise that.
+
+    The answer is z. A + R is factored once for each R, in body space where A is factored and has many contacts
+    (`perp.linalg.free_systems`; options `space` and `ordering`); an iteration is one solve with that factor.
+
+    `penalty` says how R follows the iteration (`perp.solvers.gradient.admm_penalty`): "spectral" as in the paper;
+    "contacts" with a factor a contact, looked at first after `penalty_every` iterations; "fixed" not at all. It begins
+    with rho = sqrt(m L) (L / m)^`power`, where L is the largest eigenvalue of A in the metric W (`scaling` as in
+    `apgd`) and m = eta = `proximal` L; without that term, m = 1e-6 L. The last `memory` iterates are mixed by
+    Anderson's rule (`perp.solvers.gradient.admm_memory`). As published the method is
+    `ADMM(penalty="spectral", power=0.2, proximal=1e-6, memory=0)`, which redundant contacts and mass ratios make slow.
+    """
+
+    name: ClassVar[str] = "admm"
+    family: ClassVar[str] = "gradient"
+    accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/convex", "contact/disc", "contact/cone"})
+    needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})
+    requires: ClassVar[str] = "x^T A x >= 0 (positive semidefinite, or not symmetric); for exact cones no promise"
+    reference: ClassVar[str] = "Carpentier, Montaut & Le Lidec 2024, arXiv 2405.17020; Fu, Zhang & Boyd 2020"
+    scales_itself: ClassVar[bool] = True
+    check_every: ClassVar[int] = 10
+    counted: ClassVar[tuple[str, ...]] = ("factorisations", "penalty", "penalty_updates", "rejected", "products")
+
+    penalty: str = "contacts"
+    power: float = 1.0 / 3.0
+    proximal: float = 0.0
+    relaxation: float = 1.0
+    memory: int = 20
+    penalty_every: int = 20
+    scaling: str = "diagonal"
+    space: str = "auto"
+    ordering: str = "amd"
+
+    def __post_init__(self) -> None:
+        require_choices(self, penalty=RULES, scaling=SCALINGS, space=SHIFTED_SPACES, ordering=(*ORDERINGS, "best"))
+        require_number(self.power, "power")
+        require_number(self.proximal, "proximal")
+        require_number(self.relaxation, "relaxation", positive=True)
+        if self.proximal > 1.0:
+            raise ValueError(f"proximal is {self.proximal}; a share of the largest eigenvalue is at most 1")
+        if self.relaxation >= 2.0:
+            raise ValueError(f"relaxation is {self.relaxation}; it must lie in (0, 2)")
+        require_count(self.memory, "memory")
+        require_count(self.penalty_every, "penalty_every", least=1)
+
+    def objection(self, problem: Problem) -> str | None:
+        return space_objection(problem, "space", self.space)
+
+    def default_iterations(self, problem: Problem) -> int:
+        return 5000
+
+    def start(self, problem: Problem, x: Vector) -> SplittingState:
+        n = problem.n
+        feasible = FeasibleSet.of(problem, self.scaling)
+        stiffness, products = estimate_stiffness(problem, feasible)
+        w = shifted_slack(problem, feasible, x)
+        modulus = (self.proximal or LEAST_MODULUS) * stiffness
+        penalty = Penalty.begin(self.penalty, self.power, stiffness, modulus, self.penalty_every, x, w)
+        state = SplittingState(
+            x,
+            feasible=feasible,
+            system=choose_shifted_system(problem, self.space, self.ordering),
+            penalty=penalty,
+            memory=Memory.of_size(self.memory, n),
+            rays=RayWatch(x.copy()),
+            stiffness=stiffness,
+            proximal=np.asarray(self.proximal * stiffness / feasible.weight),
+            values=penalty.values(feasible),
+            u=np.empty(n),
+            z=x.copy(),
+            w=w,
+            free_x=x.copy(),
+            right=np.empty(n),
+            image=np.empty(n),
+            nothing=freeze(np.zeros(n)),
+            repeatable=False,
+            ends_itself=True,  # z may rest at its bounds while u moves
+            counters=dict.fromkeys(self.counted, 0.0) | {"products": products + 1.0},
+        )
+        state.factor(problem)
+        return state
+
+    def refresh(self, problem: Problem, state: State) -> None:
+        assert isinstance(state, SplittingState)
+        state.split(problem)
+
+    def step(self, problem: Problem, state: State, count: int) -> None:
+        assert isinstance(state, SplittingState)
+        if count == 0:
+            self._load(problem, state)
+        done = 0
+        while done < count and state.ended is None:
+            if not self._iterate(problem, state):
+                state.ended = Status.BREAKDOWN, "the iteration overflowed"  # x stays where it was
+                break
+            done += 1
+        state.unused = count - done
+
+    def _iterate(self, problem: Problem, state: SplittingState) -> bool:
+        """One iteration; False, and x as it was, where numbers are no longer finite."""
+        from perp.kernels import admm as kernels
+
+        state.free_x = state.solve(problem)
+        way, size = kernels.advance(self.relaxation, state.free_x, state.z, state.u, state.values, state.image)
+        if not math.isfinite(way + size):
+            return False
+        if state.memory.distrusts(way):
+            np.copyto(state.u, state.memory.last_image)
+            state.memory.forget()
+            state.counters["rejected"] += 1
+        else:
+            state.memory.mix(state.u, state.image, way, state.values)
+        state.split(problem)
+        state.done += 1
+        if self._update_penalty(state):
+            state.factor(problem)
+        np.copyto(state.x, state.z)
+        state.watch(problem, way, size)
+        return True
+
+    def _update_penalty(self, state: SplittingState) -> bool:
+        """Whether the penalties are others now; `state.x` still holds the z of the last iteration."""
+        from perp.kernels import admm as kernels
+
+        if self.penalty != "spectral":
+            return state.penalty.follow_contacts(state.feasible, state.done, state.z, state.w)
+        squares = kernels.measure_residuals(state.free_x, state.z, state.x, state.values, state.feasible.weight)
+        return state.penalty.follow_spectrum(math.sqrt(squares[0]), math.sqrt(squares[1]), state.stiffness)
+
+    def _load(self, problem: Problem, state: SplittingState) -> None:
+        """Call the kernels of an iteration, and throw away what they make."""
+        from perp.kernels import admm as kernels
+
+        x = state.solve(problem)
+        kernels.advance(self.relaxation, x, state.z, state.u, state.values, state.image)
+        kernels.measure_residuals(x, state.z, state.x, state.values, state.feasible.weight)
+        Memory.load_kernels()

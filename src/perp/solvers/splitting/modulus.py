@@ -1,0 +1,188 @@
+"""The modulus family: Bai's methods and the accelerated ones of Zheng and Yin (AMGS section 2.3), one class each.
+
+What they do is in `modulus_step`; a class here is a splitting M1 = (D - acceleration L) / relaxation, and says whether
+|z_new| is used where it is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from perp.problems.friction import ContactProblem
+from perp.problems.problem import Problem
+from perp.solvers.options import require_choices
+from perp.solvers.splitting.modulus_step import ModulusMethod
+from perp.solvers.splitting.modulus_sweeps import Sight
+
+FORMS = ("corrected", "printed")
+
+
+@dataclass(frozen=True)
+class _Plain(ModulusMethod):
+    """Bai's methods: |z| of the last iterate throughout (AMGS eq. 7)."""
+
+    @property
+    def sight(self) -> Sight:
+        relaxation, acceleration = self.splitting
+        return Sight(lag=1.0, lead=0.5 * acceleration / relaxation)
+
+
+@dataclass(frozen=True)
+class _Accelerated(ModulusMethod):
+    """Zheng and Yin's methods: |z_new| where it is known (AMGS eq. 11 with M2 = D - U, N2 = L)."""
+
+    adaptive: bool = False
+    """Pick alpha from the observed contraction, starting at `alpha`."""
+
+    @property
+    def is_adaptive(self) -> bool:
+        return self.adaptive
+
+    @property
+    def sight(self) -> Sight:
+        relaxation, acceleration = self.splitting
+        return Sight(lag=0.0, lead=0.5 * (acceleration / relaxation - 1.0))
+
+
+@dataclass(frozen=True)
+class MJ(_Plain):
+    """Modulus-based Jacobi: all rows from the old x. With Omega = D / gamma it is projected Jacobi without damping."""
+
+    name: ClassVar[str] = "mj"
+    reference: ClassVar[str] = "AMGS eq. 7 with M0 = D; Bai 2010"
+
+    @property
+    def splitting(self) -> tuple[float, float]:
+        return 1.0, 0.0
+
+
+@dataclass(frozen=True)
+class MGS(_Plain):
+    """Modulus-based Gauss-Seidel: later rows see half the change of u, which for a row off its bounds is that of x."""
+
+    name: ClassVar[str] = "mgs"
+    reference: ClassVar[str] = "AMGS eq. 7 with M0 = D - L; Bai 2010"
+
+    @property
+    def splitting(self) -> tuple[float, float]:
+        return 1.0, 1.0
+
+
+@dataclass(frozen=True)
+class MSOR(_Plain):
+    """Modulus-based successive over-relaxation; any `relaxation` > 0, as Omega damps it."""
+
+    name: ClassVar[str] = "msor"
+    reference: ClassVar[str] = "AMGS eq. 7 with M0 = D / relaxation - L; Bai 2010"
+
+    relaxation: float = 1.4
+
+    @property
+    def splitting(self) -> tuple[float, float]:
+        return self.relaxation, self.relaxation
+
+
+@dataclass(frozen=True)
+class MAOR(_Plain):
+    """Modulus-based accelerated over-relaxation: `acceleration` > `relaxation` shows later rows more of a change."""
+
+    name: ClassVar[str] = "maor"
+    reference: ClassVar[str] = "AMGS eq. 7 with M0 = (D - acceleration L) / relaxation; Bai 2010"
+
+    relaxation: float = 1.2
+    acceleration: float = 1.4
+
+    @property
+    def splitting(self) -> tuple[float, float]:
+        return self.relaxation, self.acceleration
+
+
+@dataclass(frozen=True)
+class AMJ(_Accelerated):
+    """Accelerated modulus-based Jacobi: later rows see the new x less half the change of u.
+
+    So they see rows at a bound move, though they rest; on contacts that takes a large alpha, and then it is slow.
+    """
+
+    name: ClassVar[str] = "amj"
+    reference: ClassVar[str] = "AMGS eq. 11 with M1 = D, M2 = D - U; Zheng & Yin 2013"
+
+    @property
+    def splitting(self) -> tuple[float, float]:
+        return 1.0, 0.0
+
+
+@dataclass(frozen=True)
+class AMGS(_Accelerated):
+    """Accelerated modulus-based Gauss-Seidel: later rows see the newest x, so that a velocity can be kept for it.
+
+    Method 2.2 where A is explicit, Method 3.1 where it is factored. With Omega = alpha D it is over-relaxation by
+    r = 2 / (1 + gamma alpha) with a memory of what was clipped off:
+
+        u_i <- x_i + (r - 1) (u_i - x_i) - r y_i / A_ii
+
+    For alpha = 1 / gamma, the default, that is projected Gauss-Seidel, iterate for iterate; AMGS Table 1, in which the
+    two differ by a factor of two, cannot come of the method as written.
+
+    `form="printed"` is Method 3.2 to the letter, for comparison. Its memory knows of one bound, 0: at an upper bound u
+    grows by -step y with every iteration, without end, and x stays there long after the problem asks it to leave. It
+    takes boxes with 0 <= lower and gamma = 2 only: for any other gamma it clips to a box 2 / gamma times as large.
+    """
+
+    name: ClassVar[str] = "amgs"
+    reference: ClassVar[str] = "AMGS eq. 12-16, Methods 2.2, 3.1 and 3.2; Zheng & Yin 2013"
+
+    form: str = "corrected"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_choices(self, form=FORMS)
+        if self.form == "printed" and self.gamma != 2.0:
+            raise ValueError(f"gamma is {self.gamma}; form='printed' clips to the wrong box unless it is 2")
+
+    @property
+    def splitting(self) -> tuple[float, float]:
+        return 1.0, 1.0
+
+    @property
+    def sight(self) -> Sight:
+        return replace(super().sight, printed=self.form == "printed")
+
+    def objection(self, problem: Problem) -> str | None:
+        if self.form == "printed":
+            lower, _ = problem.bounds(problem.b)
+            if isinstance(problem, ContactProblem) or np.any(lower < 0.0):
+                return "form='printed' assumes 0 <= lower (AMGS section 3.1), which friction bounds are not"
+        return super().objection(problem)
+
+
+@dataclass(frozen=True)
+class AMSOR(_Accelerated):
+    """Accelerated modulus-based SOR: AMGS with A_ii / `relaxation` in the place of A_ii, in both of its forms."""
+
+    name: ClassVar[str] = "amsor"
+    reference: ClassVar[str] = "AMGS eq. 11 with M1 = D / relaxation - L, M2 = D - U; Zheng & Yin 2013"
+
+    relaxation: float = 1.4
+
+    @property
+    def splitting(self) -> tuple[float, float]:
+        return self.relaxation, self.relaxation
+
+
+@dataclass(frozen=True)
+class AMAOR(_Accelerated):
+    """Accelerated modulus-based accelerated over-relaxation: acceleration / relaxation > 1 leads, < 1 looks back."""
+
+    name: ClassVar[str] = "amaor"
+    reference: ClassVar[str] = "AMGS eq. 11 with M1 = (D - acceleration L) / relaxation, M2 = D - U; Zheng & Yin 2013"
+
+    relaxation: float = 1.2
+    acceleration: float = 1.4
+
+    @property
+    def splitting(self) -> tuple[float, float]:
+        return self.relaxation, self.acceleration

@@ -1,0 +1,104 @@
+"""Modulus sweeps over whatever form A has, on the arrays that `sweeps` binds for projected Gauss-Seidel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import Vector, freeze
+from perp.problems.operators import FactoredOperator
+from perp.problems.operators.sparse import unsigned_parts
+from perp.problems.problem import Problem
+from perp.solvers.splitting.sweeps import Sweeper, make_sweeper
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What the rows after row i see of it in the same sweep: x_i - lag (change of x_i) + lead (change of u_i)."""
+
+    lag: float
+    lead: float
+    printed: bool = False
+    """Whether the box is that of Method 3.2 as printed."""
+
+    @property
+    def is_newest(self) -> bool:
+        """Whether later rows see the newest x and nothing else: then a kept velocity belongs to x at every moment."""
+        return self.lag == 0.0 and self.lead == 0.0
+
+
+@dataclass(frozen=True)
+class ModulusSweeper:
+    """A compiled sweep bound to its arrays, and those of them that the method looks after."""
+
+    kernel: Callable[..., None]
+    """`kernel(count, keep, drop)`, with memory_i = keep - drop step_i."""
+    step: Vector
+    u: Vector
+    """x before it was clipped: 2 / gamma times the unknown of the paper."""
+    refresh: Callable[[], None] | None
+    """Computes the velocity anew from x, where one is kept."""
+    many: bool
+    """Whether one call may make several sweeps."""
+
+    def sweep(self, count: int, keep: float, drop: float) -> None:
+        """`count` sweeps; none of them loads the kernel."""
+        if self.many or count == 0:
+            self.kernel(count, keep, drop)
+            return
+        for _ in range(count):
+            self.kernel(1, keep, drop)
+            if self.refresh is not None:  # v stands at what later rows saw, not at x
+                self.refresh()
+
+
+def make_modulus_sweeper(problem: Problem, sight: Sight, x: Vector) -> ModulusSweeper:
+    """The tuned kernel for body pairs is AMGS and AMSOR's alone; the other members go row by row through J and W."""
+    from perp.kernels import body_pairs, csr, dense, factored, modulus, modulus_body_pairs, runs
+
+    friction, width = freeze(np.empty(0)), np.uint64(1)
+    if isinstance(problem, ContactProblem):
+        friction, width = problem.friction, np.uint64(problem.dimension)
+    bound, u = make_sweeper(problem, 1.0, x), x.copy()
+    if bound.kernels is body_pairs and sight.is_newest and not sight.printed:
+        arrays = bound.arrays if bound.contact is not None else _without_contacts(problem, bound)
+
+        def sweep_pairs(count: int, keep: float, drop: float) -> None:
+            modulus_body_pairs.sweep(count, keep, drop, friction, u, *arrays)
+
+        return ModulusSweeper(sweep_pairs, arrays[-6], u, bound.refresh, many=True)
+    if bound.kernels is body_pairs:
+        bound = _row_by_row(problem, bound, x)
+    names = {dense: "sweep_dense", csr: "sweep_csr", runs: "sweep_runs", factored: "sweep_factored"}
+    kernel = getattr(modulus, names[bound.kernels])
+    arrays = (sight.lag, sight.lead, sight.printed, width, friction, u, *bound.arrays)
+
+    def sweep_rows(count: int, keep: float, drop: float) -> None:
+        kernel(count, keep, drop, *arrays)
+
+    return ModulusSweeper(sweep_rows, arrays[-5 if bound.refresh is None else -6], u, bound.refresh, sight.is_newest)
+
+
+def _without_contacts(problem: Problem, bound: Sweeper) -> tuple[Any, ...]:
+    """The arrays of the contact kernel for a problem that has none: its inverse masses and no couplings."""
+    assert isinstance(problem.A, FactoredOperator)
+    assert problem.A.pairs is not None
+    return (*bound.arrays[:2], problem.A.pairs.inverse_mass, np.empty(0), *bound.arrays[2:])
+
+
+def _row_by_row(problem: Problem, bound: Sweeper, x: Vector) -> Sweeper:
+    """The same problem with J and W = J M^-1 in compressed rows."""
+    from perp.kernels import factored
+
+    A = problem.A
+    assert isinstance(A, FactoredOperator)
+    J, W = unsigned_parts(A.J), unsigned_parts(A.scaled_rows)
+    velocity = np.empty(A.mass.dofs)
+    refresh = partial(factored.velocity, *W, x, velocity)
+    refresh()
+    return Sweeper(factored, (*J, *W, A.compliance, *bound.arrays[-6:-1], velocity), None, refresh)
