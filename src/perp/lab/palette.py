@@ -37,7 +37,7 @@ SERIES = (
     Shade("--series-7", "#5b616b", "#a9b0bb"),
 )
 
-DASHES: tuple[Dash, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.6, 1.2, 1.6)))
+DASHES: tuple[Dash, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.6, 1.2, 1.6)), (0, (3, 1, 1, 1, 1, 1)))
 
 SHADES = (INK, MUTED, LINE, PAPER, TINT, *SERIES)
 

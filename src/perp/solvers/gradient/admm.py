@@ -128,7 +128,7 @@ class ADMM(Method):
 
     def step(self, problem: Problem, state: State, count: int) -> None:
         assert isinstance(state, SplittingState)
-        if count == 0:
+        if count == 0 and state.ended is None:  # without a factor there is nothing to solve with
             self._load(problem, state)
         done = 0
         while done < count and state.ended is None:

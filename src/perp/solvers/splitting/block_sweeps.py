@@ -15,12 +15,16 @@ from perp.problems.inputs import Vector
 from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator
 from perp.problems.operators.factored import BodyPairs
 from perp.problems.operators.sparse import unsigned_parts
+from perp.problems.problem import scale_data
 from perp.solvers.splitting.local_blocks import prepare_blocks
 from perp.solvers.splitting.orders import Index
 from perp.solvers.splitting.sweeps import steps
 
 LEAST_FILL = 0.5
 """Of blocks of 3 x 3: where fewer of their numbers are nonzeros, plain compressed rows read less."""
+
+WIDEST_SCALE = 2.0**200
+"""Contacts whose `row_scales` lie beyond it or its inverse have velocities whose squares overflow or vanish."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class BlockSweeper:
 
 def make_block_sweeper(problem: ContactProblem, relaxation: float, x: Vector) -> BlockSweeper:
     """The sweeper for the form of A. It may take another array for x: go on with `sweeper.x`."""
+    problem = _within_range(problem)
     cells, local = prepare_blocks(problem, relaxation)
     law, width = law_number(problem), np.uint64(problem.dimension)
     plain = (law, cells, width, problem.friction, local)
@@ -62,6 +67,19 @@ def make_block_sweeper(problem: ContactProblem, relaxation: float, x: Vector) ->
     padded[: problem.n] = x
     arrays = (law, cells, problem.friction, local, *blocks, *compressed, *vectors[:-1], padded)
     return BlockSweeper(padded[: problem.n], blocked.sweep_blocks, arrays)
+
+
+def _within_range(problem: ContactProblem) -> ContactProblem:
+    """The problem, or one with the same solutions whose rows are scaled where no square of a velocity has a number."""
+    scales = problem.row_scales
+    if np.all((scales < WIDEST_SCALE) & (scales > 1.0 / WIDEST_SCALE)):
+        return problem
+    scaled = scale_data(problem)
+    if scaled is None:
+        return problem
+    return ContactProblem(
+        *scaled, problem.friction, problem.model, dimension=problem.dimension, lower=problem.lower, upper=problem.upper
+    )
 
 
 def _find_blocks(A: SparseOperator, problem: ContactProblem) -> tuple[Any, ...] | None:

@@ -12,6 +12,10 @@ LEAST_SHARE = 1e-8
 """Of the stiffness of a contact. Directions that have less (a planar model has none across its plane) count as having
 this much: an impulse there changes no velocity, so it should not be driven about by rounding errors."""
 
+STRONGEST_COUPLING = 1e75
+"""Of tangents to normals, W_nt / W_nn. Where it is stronger, W is far from semidefinite and numbers overflow: such a
+contact is solved as if normal and tangents were not coupled."""
+
 
 def prepare_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint64, Vector]:
     """How many numbers a contact has, and these numbers, flat."""
@@ -21,7 +25,10 @@ def prepare_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint6
     inverse = np.divide(1.0, w_n, out=np.zeros(contacts), where=w_n > 0.0)
     share = W[:, 0, 1:] * inverse[:, None]
     S = W[:, 1:, 1:] - w_n[:, None, None] * share[:, :, None] * share[:, None, :]
-    least = LEAST_SHARE * np.maximum(w_n, np.trace(W, axis1=1, axis2=2) / 3.0)
+    too_much = ~((np.abs(share) < STRONGEST_COUPLING).all(axis=1) & np.isfinite(S).all(axis=(1, 2)))
+    share[too_much], S[too_much] = 0.0, np.eye(2)
+    own = W[:, : problem.dimension, : problem.dimension]  # the tangent that planar contacts are given has no say in it
+    least = LEAST_SHARE * np.maximum(w_n, np.trace(own, axis1=1, axis2=2) / problem.dimension)
     stiffness, turn = _eigenvectors(S, least)
     if problem.model == "box":
         S = np.einsum("cik,ck,cjk->cij", turn, stiffness, turn)
@@ -33,10 +40,11 @@ def prepare_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint6
         stiffness, turn = _eigenvectors(W[:, 1:, 1:], least)
         parts += [stiffness[:, 0], stiffness[:, 1], turn[:, 0, 0], turn[:, 1, 0]]
     if problem.model == "convex":
-        S = np.einsum("cik,ck,cjk->cij", turn, stiffness, turn)
-        whole = W.copy()
-        whole[:, 1:, 1:] = S + w_n[:, None, None] * share[:, :, None] * share[:, None, :]
-        frames, d = _frames_of_cones(whole, problem.friction)
+        whiten = np.zeros_like(W)  # K with K W K^T = 1 for the W of the parts above
+        whiten[:, 0, 0] = np.sqrt(inverse)
+        whiten[:, 1:, 0] = -a / np.sqrt(stiffness)
+        whiten[:, 1:, 1:] = turn.transpose(0, 2, 1) / np.sqrt(stiffness)[:, :, None]
+        frames, d = _frames_of_cones(whiten, problem.friction)
         parts += [*frames.transpose(0, 2, 1).reshape(contacts, 9).T, *d.T]
     return np.uint64(len(parts)), np.stack(parts, axis=1).reshape(-1)
 
@@ -58,14 +66,16 @@ def _eigenvectors(S: NDArray[np.float64], least: Vector) -> tuple[NDArray[np.flo
     return np.maximum(values, least[:, None]), vectors
 
 
-def _frames_of_cones(W: NDArray[np.float64], friction: Vector) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """T with T^T W T = 1 and T^T D T = diag(d), D = diag(-friction^2, 1, 1) / (1 + friction^2); T_0 within the cone."""
+def _frames_of_cones(K: NDArray[np.float64], friction: Vector) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """T with T^T W T = 1 and T^T D T = diag(d), D = diag(-friction^2, 1, 1) / (1 + friction^2); T_0 within the cone.
+
+    K W K^T = 1.
+    """
     cosine = 1.0 / np.hypot(1.0, friction)
-    D = np.zeros_like(W)
+    D = np.zeros_like(K)
     D[:, 0, 0] = -((friction * cosine) ** 2)
     D[:, 1, 1] = D[:, 2, 2] = cosine**2
-    L = np.linalg.inv(np.linalg.cholesky(W))
-    d, vectors = np.linalg.eigh(L @ D @ L.transpose(0, 2, 1))
-    frames = L.transpose(0, 2, 1) @ vectors
+    d, vectors = np.linalg.eigh(K @ D @ K.transpose(0, 2, 1))
+    frames = K.transpose(0, 2, 1) @ vectors
     frames[frames[:, 0, 0] < 0.0, :, 0] *= -1.0
     return frames, d

@@ -93,6 +93,7 @@ class ReducedEquation:
         """Factor A_FF, unless that is what the system holds already."""
         if self._factored is not None and self._factored[1] == weight and np.array_equal(self._factored[0], free):
             return
+        self._factored = None  # a factor that fails leaves nothing to solve with
         shift = self._regularisation + weight * self._stiffness
         self.system = factor_or_exchange(self._problem, self.system, free, shift)
         if self.system.dependent:  # refinement will take the small shift back, as far as the rows do not contradict
