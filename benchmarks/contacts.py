@@ -28,12 +28,21 @@ COSTS = ("block_gauss_seidel", "nncg", "pgs_sm", "amgs", "staggering", "admm", "
 
 SECONDS_A_METHOD = 0.5
 
+CONTEST = {
+    "cone": ("pgs", "block_gauss_seidel", "nncg", "apgd", "admm", "staggering", "cone_newton"),
+    "box": ("pgs", "block_gauss_seidel", "nncg", "amgs", "pgs_sm", "staggering", "dantzig", "block_principal"),
+}
+LIMIT = 20.0
+"""Seconds that a method has in the contest."""
+
 
 def measure_contact_methods(options: Namespace) -> Iterator[Table | str]:
     """`python -m benchmarks contacts`."""
     yield f"C++ twin: g++ {' '.join(FLAGS)}"
     yield measure_blocks(CppTwin())
     yield measure_costs((1_000,) if options.quick else (1_000, 20_000))
+    for model in ("cone", "box"):
+        yield compare_methods(model, (300,) if options.quick else (300, 1_000, 3_000))
 
 
 def measure_blocks(twin: CppTwin) -> Table:
@@ -99,3 +108,23 @@ def _weigh(problem: Problem, method: Method) -> str:
         before.append(result.setup_seconds)
     sweep = median(sweeps)
     return f"{median(ours) / sweep:,.1f} ({median(before) / sweep:,.0f})"
+
+
+def compare_methods(model: str, sizes: tuple[int, ...]) -> Table:
+    """Seconds to a residual of 1e-8, cold, each method once; else the residual at the limit."""
+    table = Table(title=f"Stacks under gravity, model {model}: seconds to 1e-8, or the residual after {LIMIT:g} s")
+    table.title_justify = "left"
+    table.add_column("method")
+    cases = [(rows, ratio) for rows in sizes for ratio in (1.0, 100.0)]
+    for rows, ratio in cases:
+        table.add_column(f"{rows:,} rows, 1:{ratio:g}", justify="right")
+    problems = [gallery.make("box_stack", n=n, model=model, mass_ratio=r, load="gravity").problem for n, r in cases]
+    for name in CONTEST[model]:
+        cells = []
+        for problem in problems:
+            perp.solve(problem, name, max_iterations=1)
+            result = perp.solve(problem, name, max_seconds=LIMIT)
+            spent = result.seconds + result.setup_seconds
+            cells.append(f"{spent:.2g} s" if result.success else f"({result.residual:.0e} {result.status.name})")
+        table.add_row(name, *cells)
+    return table

@@ -50,6 +50,7 @@ from perp.solvers.splitting.jacobi import Jacobi
 from perp.solvers.splitting.modulus import AMAOR, AMGS, AMJ, AMSOR, MAOR, MGS, MJ, MSOR
 from perp.solvers.splitting.modulus_diagnostics import modulus_diagnostics
 from perp.solvers.splitting.nncg import NNCG
+from perp.solvers.splitting.staggering import Staggering
 from perp.solvers.splitting.subspace import PGSSM
 from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
@@ -111,6 +112,7 @@ __all__ = [
     "BlockGaussSeidel",
     "NNCG",
     "PGSSM",
+    "Staggering",
     "MinimumMap",
     "Fischer",
     "InteriorPoint",

@@ -30,6 +30,7 @@ from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
 from perp.solvers.splitting.jacobi import Jacobi
 from perp.solvers.splitting.modulus import AMAOR, AMGS, AMJ, AMSOR, MAOR, MGS, MJ, MSOR
 from perp.solvers.splitting.nncg import NNCG
+from perp.solvers.splitting.staggering import Staggering
 from perp.solvers.splitting.subspace import PGSSM
 
 METHODS: tuple[type[Method], ...] = (
@@ -53,6 +54,7 @@ METHODS: tuple[type[Method], ...] = (
     BlockGaussSeidel,
     NNCG,
     PGSSM,
+    Staggering,
     MinimumMap,
     Fischer,
     InteriorPoint,

@@ -25,6 +25,7 @@ from perp.solvers.pivoting.dantzig import Dantzig
 from perp.solvers.pivoting.principal import Principal
 from perp.solvers.roster import suitable_methods
 from perp.solvers.splitting.block_gauss_seidel import BlockGaussSeidel
+from perp.solvers.splitting.staggering import Staggering
 
 
 def warm_up() -> None:
@@ -97,3 +98,4 @@ def _warm_up_krylov(bodies: FactoredOperator) -> None:
     for model in ("cone", "convex"):
         for method in (APGD(), ADMM()):
             solve(ContactProblem(bodies, -np.ones(6), 0.5, model), method, max_iterations=1)
+    solve(ContactProblem(bodies, -np.ones(6), 0.5, "cone"), Staggering(), max_iterations=1)
