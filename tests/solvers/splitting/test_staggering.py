@@ -298,7 +298,7 @@ def test_what_is_done_inside_is_counted():
     assert set(Staggering.counted) <= set(counters)
     assert counters["normal_iterations"] >= result.iterations
     assert counters["friction_iterations"] <= 20 * result.iterations
-    assert counters["inner_failures"] > 0  # twenty steps of apgd do not always do
+    assert counters["inner_failures"] > 0  # twenty iterations do not always do
     assert (np.diff(result.history.counters["friction_iterations"]) >= 0).all()
 
 

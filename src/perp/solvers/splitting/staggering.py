@@ -47,7 +47,7 @@ class Staggering(Method):
     the normal impulses that F was given and F's answer, so it is always within its bounds.
 
     `normal` and `friction` name the methods for N and F, or are method objects; "auto" is block_principal for boxes and
-    apgd for discs. `quadratic_program` makes them the QPs of eq. 111. Each starts from its last answer and goes to
+    admm for discs. `quadratic_program` makes them the QPs of eq. 111. Each starts from its last answer and goes to
     `inner_tolerance`, in at most `inner_iterations`; one that does not get there is counted, its best answer is taken,
     and the next turn goes on from that. Where A is not quite symmetric, they get the symmetric part of their block, and
     the rest lags behind (`staggering_halves`).
@@ -197,7 +197,7 @@ def _inner_method(role: str, choice: str | Method, has_discs: bool) -> Method:
     if not isinstance(choice, str | Method):
         raise TypeError(f"{role} is {choice!r}; the name of a method or a method object such as perp.APGD() is needed")
     if isinstance(choice, str) and choice == "auto":
-        choice = "apgd" if has_discs else "block_principal"
+        choice = "admm" if has_discs else "block_principal"
     return make_method(choice, {})
 
 
