@@ -23,6 +23,7 @@ SPLITTING = ["jacobi", "pgs", "psor", "symmetric_psor"]
 PIVOTING = ["enumeration", "lemke", "dantzig", "principal", "block_principal"]
 NEWTON = ["minimum_map", "fischer", "interior_point", "interior_pivoting"]
 GRADIENT = ["pgcg", "mprgp", "apgd", "spg"]
+FIRST_ORDER_CONTACTS = ["pgs", "block_gauss_seidel", "nncg", "pgs_sm", "amgs", "amj", "admm"]
 PROGRAM = pytest.param("quadratic_program", marks=pytest.mark.skipif(find_bridge() is None, reason="no QP solver here"))
 MINIMISING = [*GRADIENT, PROGRAM]
 DESCENDING = [*NEWTON, *MINIMISING]
@@ -301,6 +302,24 @@ def test_row_53_scaling_the_data_by_an_extreme_factor_changes_nothing(method, fa
     assert scaled.success
     np.testing.assert_allclose(scaled.x, plain.x, atol=1e-8)
     np.testing.assert_allclose(scaled.y / factor, plain.y, atol=8e-8)  # the diagonal is 4, and both stop at 1e-8
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("model", ["box", "cone", "convex", "disc"])
+@pytest.mark.parametrize("factor", [1e-300, 1e-150, 1e150, 1e300])
+def test_row_53_scaling_contacts_by_an_extreme_factor_changes_nothing(factor, model, form):
+    G = np.random.default_rng(5).standard_normal((11, 22))
+    A, b = G @ G.T, np.array([-3.0, 0.5, -1.0, -3.0, 0.2, 0.7, -3.0, 1.0, 0.4, -1.0, 1.0])
+    rows = {"lower": [-0.1, 0.0], "upper": [0.1, np.inf]}
+    plain = ContactProblem(A, b, 0.4, model, **rows)
+    scaled = ContactProblem(form(A * factor), b * factor, 0.4, model, **rows)
+    for method in FIRST_ORDER_CONTACTS:
+        if plain.kind in BY_NAME[method].accepts:
+            result = perp.solve(scaled, method, max_iterations=10_000)
+            assert result.success, method
+            np.testing.assert_allclose(
+                result.x, perp.solve(plain, method, max_iterations=10_000).x, atol=1e-7, err_msg=method
+            )
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -116,6 +116,8 @@ def test_kinds_returns_a_copy() -> None:
         (lambda: make("infeasible", seed="x"), TypeError, "seed is 'x'"),
         (lambda: make("dense_pd", active=1.5), ValueError, r"active is 1\.5"),
         (lambda: make("dense_pd", active=float("nan")), ValueError, "active is nan"),
+        (lambda: make("block_on_wall", margin=float("inf")), ValueError, "margin is inf; it must be finite"),
+        (lambda: make("block_on_wall", margin=10**400), ValueError, "it must be finite"),
         (lambda: make("dense_pd", active="half"), TypeError, "active is 'half'; a number"),
         (lambda: make("dense_pd", active=0.7, degenerate=0.4), ValueError, r"0\.7 \+ 0\.4"),
         (lambda: make("poisson_2d", n=9, active=0.7, degenerate=0.4), ValueError, r"0\.7 \+ 0\.4"),

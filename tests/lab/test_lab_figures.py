@@ -13,9 +13,9 @@ import perp
 from perp.errors import MissingExtra
 from perp.lab.figures import draw_convergence
 from perp.lab.palette import DASHES, SERIES, assign_strokes
-from perp.solvers.roster import METHODS
 from perp.lab.pictures import figure_to_svg, pattern_to_png
 from perp.lab.rows import row_from_failure
+from perp.solvers.roster import METHODS
 
 
 def test_each_row_is_a_line_in_both_panels_and_the_legend_names_them_best_first(make_row):

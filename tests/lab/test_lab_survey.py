@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -168,3 +169,16 @@ def test_a_file_that_is_no_survey_is_refused_with_its_line(text, message, tmp_pa
     path.write_bytes(text.replace("{head}", head).encode("latin-1"))
     with pytest.raises(FileFormatError, match=message):
         read_survey(path)
+
+
+def test_names_that_no_table_can_hold_are_written_with_escapes(tmp_path):
+    folder = tmp_path / "odd"
+    folder.mkdir()
+    try:
+        (folder / os.fsdecode(b"caf\xe9\n\x1b[31m.mtx")).write_text("nothing")
+    except OSError:
+        pytest.skip("this file system has no such names")
+    rows = [row for candidate in find_candidates(folder) for row in Survey().run(candidate)]
+    assert [row.problem for row in rows] == [r"caf\udce9\n\x1b[31m.mtx"]
+    write_survey(tmp_path / "rows.csv", rows)
+    assert read_survey(tmp_path / "rows.csv")[0].problem == rows[0].problem

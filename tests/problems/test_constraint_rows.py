@@ -203,6 +203,10 @@ def test_other_inputs_that_make_no_sense_are_refused():
         assemble_step([np.eye(3)], np.ones(3), np.zeros(3), H)
     with pytest.raises(ValueError, match="time_step is 0"):
         assemble_step([], np.ones(3), np.zeros(3), 0)
+    with pytest.raises(InvalidProblem, match="dimension is 0"):
+        assemble_step([ContactRows(np.eye(3))], np.ones(3), np.zeros(3), H, dimension=0)
+    with pytest.raises(InvalidProblem, match=r"b\[0\] is inf"):
+        assemble_step([JointRows(np.eye(3))], np.ones(3), np.zeros(3), 1e300, force=np.full(3, 1e300))
     with pytest.raises(InvalidProblem, match="needs radii"):
         assemble_step([], np.ones(3), np.zeros(3), H, model="disc")
     with pytest.raises(TypeError, match="BodyMasses"):

@@ -109,3 +109,11 @@ def test_it_says_nothing_of_problems_without_contacts_and_is_nan_with_the_rest()
     assert "sliding gap" in str(perp.verify(problem, np.zeros(3)))
     bare = perp.ContactProblem(np.zeros((0, 0)), np.zeros(0), 0.5)
     assert perp.verify(bare, np.zeros(0)).sliding_gap == 0.0
+
+
+def test_speeds_that_overflow_are_told_without_a_warning():
+    problem = perp.ContactProblem(10.0 * np.eye(3), np.zeros(3), 0.5)
+    states = contact_states(problem, [1e308, 1e200, 1e200])
+    assert states[0] is ContactState.SLIDING
+    assert states.opening[0] == np.inf
+    assert states.slip[0] == pytest.approx(1e201 * np.sqrt(2.0))

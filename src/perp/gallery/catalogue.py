@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -53,7 +54,10 @@ class Option:
         number = Integral if self.type is int else Real
         if isinstance(value, bool) or not isinstance(value, number):
             raise TypeError(f"{self.name} is {value!r}; {'an integer' if self.type is int else 'a number'} is needed")
-        if not self.at_least <= float(value) <= self.at_most:
+        given: Any = value  # an int may be too large for a float
+        if abs(given) > sys.float_info.max:
+            raise ValueError(f"{self.name} is {value}; it must be finite")
+        if not self.at_least <= given <= self.at_most:
             raise ValueError(f"{self.name} is {value}; it must lie in {self.at_least:g}..{self.at_most:g}")
 
     def parse(self, text: str) -> Any:

@@ -161,7 +161,7 @@ def find_candidates(folder: Path) -> list[Candidate]:
     visible = [path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
     matrices = {path for path in visible if path.suffix.lower() == ".mtx"}
     return [
-        Candidate(path.relative_to(folder).as_posix(), partial(_read, path))
+        Candidate(_printable(path.relative_to(folder).as_posix()), partial(_read, path))
         for path in visible
         if not (path in matrices and path.with_name(Path(path.stem).stem + path.suffix) in matrices - {path})
     ]
@@ -187,4 +187,9 @@ def _read(path: Path) -> Problem:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return _printable(" ".join(text.split()))
+
+
+def _printable(text: str) -> str:
+    """With escapes for what no table can show: names of files may hold any byte, control characters among them."""
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)

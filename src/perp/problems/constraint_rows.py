@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.friction import ContactProblem
+from perp.problems.friction import ContactProblem, require_dimension
 from perp.problems.inputs import Vector, as_bound, as_vector, require_number
 from perp.problems.operators import BodyMasses, FactoredOperator
 from perp.problems.operators.masses import as_mass
@@ -211,6 +211,7 @@ def assemble_step(
     The velocities at the end of the step are `v + h M^-1 f + problem.A.velocity(x)`.
     """
     require_number(time_step, "time_step", positive=True)
+    require_dimension(dimension)
     for place, group in enumerate(rows):
         if not isinstance(group, Rows):
             raise TypeError(f"rows[{place}] is {type(group).__name__}; ContactRows, JointRows, ... are needed")
@@ -219,9 +220,12 @@ def assemble_step(
     ordered = sorted(rows, key=lambda group: not isinstance(group, ContactRows))
     M, h = as_mass(mass), float(time_step)
     v = as_vector(velocity, "velocity", M.dofs)
-    free = v if force is None else v + h * M.solve(as_vector(force, "force", M.dofs))
+    push = np.zeros(M.dofs) if force is None else as_vector(force, "force", M.dofs)
     jacobians = [_as_rows(group.J, M) for group in ordered]
-    terms = [group.terms(Motion(J @ v, J @ free, h), dimension) for group, J in zip(ordered, jacobians, strict=True)]
+    with np.errstate(all="ignore"):  # what overflows is found when the problem is made of it
+        free = v + h * M.solve(push)
+        motions = [Motion(J @ v, J @ free, h) for J in jacobians]
+        terms = [group.terms(motion, dimension) for group, motion in zip(ordered, motions, strict=True)]
     whole = sparse.vstack([sparse.csr_array((0, M.dofs)), *jacobians], format="csr")
     A = FactoredOperator(whole, M, _joined([one.compliance for one in terms]))
     friction = [

@@ -94,9 +94,10 @@ def contact_states(problem: ContactProblem, x: Any, tol: float = 1e-6) -> Contac
     source = getattr(x, "problem", None)
     given = find_impulses(source, x.x, problem) if isinstance(source, Problem) else getattr(x, "x", x)
     impulses = as_vector(given, "x", problem.n)
-    y = problem.slack(impulses)[: problem.contact_rows].reshape(problem.contacts, problem.dimension)
-    opening, slip = y[:, 0].copy(), np.linalg.norm(y[:, 1:], axis=1)
-    presses = problem.normal_speeds(impulses) > tol
+    with np.errstate(all="ignore"):  # overflow shows in the numbers
+        y = problem.slack(impulses)[: problem.contact_rows].reshape(problem.contacts, problem.dimension)
+        opening, slip = y[:, 0].copy(), np.hypot.reduce(y[:, 1:], axis=1, initial=0.0)
+        presses = problem.normal_speeds(impulses) > tol
     pressing = np.where(slip > tol, ContactState.SLIDING, ContactState.STICKING)
     touching = np.where(opening > tol, ContactState.SEPARATING, ContactState.GRAZING)
     return ContactStates(np.where(presses, pressing, touching).astype(np.int8), slip, opening)

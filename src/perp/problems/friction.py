@@ -69,8 +69,7 @@ class ContactProblem(Problem):
         super().__init__(A, b)
         if model not in MODELS:
             raise InvalidProblem(f"model {model!r} is unknown{suggest(str(model), MODELS)}")
-        if dimension not in (2, 3):
-            raise InvalidProblem(f"dimension is {dimension}; 2 (normal, tangent) or 3 (normal, tangent, tangent)")
+        require_dimension(dimension)
         others = _count_extra_rows(extra_rows, lower, upper, self.n)
         coefficients = _checked_friction(friction, model, self.n - others, dimension)
         expected = dimension * coefficients.size + others
@@ -202,6 +201,11 @@ class ContactProblem(Problem):
             f"<ContactProblem with {self.contacts} contacts ({self.model} friction, {self.dimension}D)"
             f"{f', {others} other rows' if others else ''}, {self.A.form} A>"
         )
+
+
+def require_dimension(dimension: Any) -> None:
+    if dimension not in (2, 3):
+        raise InvalidProblem(f"dimension is {dimension}; 2 (normal, tangent) or 3 (normal, tangent, tangent)")
 
 
 def law_number(problem: ContactProblem) -> np.uint64:

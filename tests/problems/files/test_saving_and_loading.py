@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -99,3 +100,13 @@ def test_the_callers_solution_is_not_touched(tmp_path):
 def test_importing_the_formats_imports_neither_h5py_nor_numba():
     code = "import perp.problems.files, sys; sys.exit(len({'h5py', 'numba'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("suffix", [".npz", ".mtx", ".hdf5", ".dat"])
+def test_a_pipe_is_refused_before_anybody_waits_for_it(suffix, tmp_path):
+    pipe = tmp_path / f"pipe{suffix}"
+    os.mkfifo(pipe)
+    for read in (load, load_solution):
+        with pytest.raises(FileFormatError, match="a pipe or a device"):
+            read(pipe)

@@ -332,6 +332,7 @@ def test_a_text_that_lies_is_refused_with_its_line(layout, text, message, tmp_pa
         (LCP_TEXT.replace("1 2\n", "1 x\n"), "line 7: an entry of M must stand here, found 'x' .read as .*siconos/lcp"),
         (LCP_TEXT.replace("-5 -6", "-5 -6 1 1 1"), "line 8: the file ends after 1 of 2 entries of the upper bounds"),
         (LCP_TEXT.replace("-5 -6", "-5 -6 1 1 2 2 7"), "line 8: more numbers follow .*siconos/relay"),
+        (SPARSE_TEXT.replace("nnz: 2", "nnz: 1"), "line 9: an entry of a matrix goes on here: it has more of them"),
         (FC_TEXT.replace("16", "x"), "line 9: an entry of W must stand here, found 'x' .read as .*siconos/fc"),
         (FC_TEXT.replace("0.1", "0.1 1 1"), "line 11: more numbers follow than the layout has .read as .*siconos/fc"),
     ],

@@ -12,6 +12,9 @@ from scipy import sparse
 
 import perp
 from perp import gallery
+from perp.linalg.cholesky import NotFinite
+from perp.linalg.free_systems import DenseSymmetric
+from perp.solvers.gradient import admm_state
 from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
 from perp.solvers.status import Status
@@ -276,6 +279,29 @@ def test_options_that_make_no_sense_are_refused(options, word):
 def test_body_space_is_refused_without_bodies():
     with pytest.raises(perp.errors.MethodRefused, match="factored"):
         perp.solve(perp.LCP(np.eye(2), [-1.0, 1.0]), ADMM(space="body"))
+
+
+def test_a_factor_that_fails_at_the_start_is_a_breakdown_and_nothing_is_solved_with_it(monkeypatch):
+    """A factor that was given up half-way holds row exchanges that point anywhere."""
+
+    def fail(*_):
+        raise NotFinite("no factor")
+
+    monkeypatch.setattr(admm_state, "factor_or_exchange", fail)
+    monkeypatch.setattr(DenseSymmetric, "solve", fail)
+    result = perp.solve(perp.LCP(np.eye(2), [-1.0, 1.0]), ADMM(space="dense"))
+    assert result.status is Status.BREAKDOWN
+    assert "no factor" in result.message
+
+
+@pytest.mark.parametrize("options", [{"power": 400.0}, {"proximal": 1e-300, "power": 3.0}, {"proximal": 5e-324}])
+@pytest.mark.parametrize("rule", ["contacts", "spectral"])
+def test_penalties_that_no_number_can_hold_are_held_within_their_limits(options, rule):
+    problem = perp.ContactProblem(np.eye(3), [-1.0, 0.5, 0.1], 0.5, "convex")
+    result = perp.solve(problem, ADMM(penalty=rule, **options), max_iterations=50)
+    assert np.isfinite(result.x).all()
+    hardly = perp.ContactProblem(5e-324 * np.eye(3), [-5e-324, 1.0, 0.0], 0.5, "convex")
+    assert np.isfinite(perp.solve(hardly, ADMM(penalty=rule, scaling="none", **options), max_iterations=50).x).all()
 
 
 @pytest.mark.parametrize(

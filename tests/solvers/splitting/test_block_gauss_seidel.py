@@ -114,3 +114,29 @@ def test_a_grid_takes_two_colours():
 def test_pgs_takes_the_coloured_order_too():
     problem = perp.gallery.make("poisson_2d", n=100).problem
     assert perp.solve(problem, "pgs", order="coloured").success
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_units_do_not_change_the_number_of_sweeps(model, dimension):
+    """Planar contacts are given a tangent of stiffness 1, beside which those of heavy bodies are nothing."""
+    rng = np.random.default_rng(5)
+    n = 4 * dimension
+    G = rng.standard_normal((n, 2 * n))
+    A, b = G @ G.T, np.where(np.arange(n) % dimension, rng.standard_normal(n), -3.0)
+    plain = perp.solve(perp.ContactProblem(A, b, 0.4, model, dimension=dimension), BlockGaussSeidel())
+    for factor in (2.0**-40, 2.0**40):
+        scaled = perp.ContactProblem(A * factor, b * factor, 0.4, model, dimension=dimension)
+        result = perp.solve(scaled, BlockGaussSeidel())
+        assert result.success
+        assert result.iterations <= plain.iterations + 10
+        np.testing.assert_allclose(result.x, plain.x, atol=1e-7)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("coupling", [1e9, 1e30, 1e100, 1e200])
+def test_contacts_whose_block_is_far_from_semidefinite_end_with_a_status(model, coupling):
+    A = np.array([[1.0, coupling, -1.0], [coupling, 2.0, 0.3], [-1.0, 0.3, 1.0]])
+    result = perp.solve(perp.ContactProblem(A, [-1.0, 0.5, 0.2], 0.5, model), BlockGaussSeidel(), max_iterations=50)
+    assert np.isfinite(result.x).all()
+    assert result.success == (perp.verify(result.problem, result.x).residual <= 1e-8)

@@ -9,7 +9,9 @@ from strategies import FORMS, factored_operator, in_form
 import perp
 from perp import gallery
 from perp.errors import MethodRefused
+from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems import choose_system
+from perp.solvers.splitting import subspace
 from perp.solvers.splitting.subspace import PGSSM
 from perp.solvers.splitting.subspace_equation import ReducedEquation
 from perp.solvers.splitting.subspace_phase import ACTIVE, FIXED, LOWER, UPPER, find_sets
@@ -197,6 +199,37 @@ def test_factors_take_an_asymmetric_matrix_and_conjugate_gradients_refuse_it():
 def test_options_that_make_no_sense_are_refused(options, words):
     with pytest.raises(ValueError, match=words):
         PGSSM(**options)
+
+
+def test_a_factor_that_failed_is_not_taken_for_the_one_before_it(monkeypatch):
+    problem = perp.LCP(np.array([[2.0, 1.0], [1.0, 3.0]]), [-1.0, -1.0])
+    equation = ReducedEquation(problem, choose_system(problem), np.zeros(2))
+    everything, first, system = np.array([True, True]), np.array([True, False]), equation.system
+    solution = equation.solve(np.zeros(2), everything)
+    kept = system.factor
+
+    def spoil(free, shift):
+        kept(np.array([False, False]), shift)
+        raise NotFinite("given up half-way")
+
+    monkeypatch.setattr(system, "factor", spoil)
+    with pytest.raises(NotFinite):
+        equation.solve(np.zeros(2), first)
+    monkeypatch.setattr(system, "factor", kept)
+    np.testing.assert_array_equal(equation.solve(np.zeros(2), everything), solution)
+
+
+def test_sweeps_are_as_many_as_asked_for_however_they_are_called(monkeypatch):
+    problem = gallery.make("box_stack", n=48).problem
+    method = PGSSM(k_pgs=250, k_sm=0, fallback="none")
+    points = []
+    for most in (100, 1000):
+        monkeypatch.setattr(subspace, "SWEEPS_A_CALL", most)
+        state = method.start(problem, np.zeros(problem.n))
+        method.step(problem, state, 1)
+        assert state.counters["sweeps"] == 250
+        points.append(state.x)
+    np.testing.assert_array_equal(*points)
 
 
 def test_an_empty_problem_and_one_without_friction_are_solved():

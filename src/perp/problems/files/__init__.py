@@ -71,6 +71,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES, la
     """
     source = Path(path)
     if source.suffix.lower() == SICONOS:
+        _require_readable(source)
         return siconos.load(source, max_bytes, layout)
     form = _format_of(source)
     if layout is not None:
@@ -100,5 +101,10 @@ def _format_of(path: Path) -> _Format:
 
 
 def _require_readable(path: Path) -> None:
-    """A missing file or folder raises what `open` always raises, before any format has its own word for it."""
+    """A missing file or folder raises what `open` always raises, before any format has its own word for it.
+
+    Pipes and devices may keep a reader waiting for ever, and cannot be read twice.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise FileFormatError(f"{path}: not a file, but a pipe or a device")
     path.open("rb").close()

@@ -69,6 +69,8 @@ def _detect(path: Path, max_bytes: int) -> Problem:
 
 def _require_end(words: Words, most: int) -> None:
     place = words.place()
+    if words.peek() == ":":  # only entries of sparse matrices have one
+        raise words.guard.fault(place, "an entry of a matrix goes on here: it has more of them than it says")
     if words.count_numbers(most) > most:
         raise words.guard.fault(place, "more numbers follow than the layout has")
 

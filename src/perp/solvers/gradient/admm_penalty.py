@@ -19,7 +19,7 @@ singular where contacts are redundant. Three rules say what becomes of it:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, sqrt
+from math import isfinite, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ AT_BOUND, SLIDING, FREE = 0, 1, 2
 SMALLEST, LARGEST = 1e-7, 1e7
 """Penalties stay between these shares of A_ii; with smaller ones, factors in body space have no digits to spare."""
 
-TINY = 1e-300
+TINY, HUGE = 1e-300, 1e300
 
 
 @dataclass
@@ -70,9 +70,10 @@ class Penalty:
         rule: str, power: float, stiffness: float, modulus: float, interval: int, z: Vector, w: Vector
     ) -> Penalty:
         """`stiffness` is L, `modulus` is m."""
-        ratio, n = stiffness / modulus, z.size
+        ratio, n = stiffness / max(modulus, TINY), z.size
         states = np.full(n, -1, dtype=np.int8)
-        rho, increment = sqrt(modulus * stiffness) * ratio**power, ratio**SPECTRAL_POWER
+        growth = ratio**power if power * log(max(ratio, 1.0)) < log(HUGE) else HUGE
+        rho, increment = max(sqrt(modulus * stiffness) * growth, TINY), ratio**SPECTRAL_POWER
         return Penalty(rule, rho, increment, np.ones(n), states, z.copy(), w.copy(), float(interval), float(interval))
 
     def values(self, feasible: FeasibleSet) -> Vector:

@@ -39,6 +39,9 @@ PATIENCE = 3
 CAUTION, COURAGE, GREATEST_WEIGHT, LEAST_WEIGHT = 4.0, 0.25, 1.0, 1e-6
 """Factors of the proximal weight after a fallback and after a better residual; below the least it is zero."""
 
+SWEEPS_A_CALL = 100
+"""So that Ctrl-C acts also within an iteration of very many sweeps."""
+
 
 @dataclass
 class SubspaceState(State):
@@ -198,7 +201,8 @@ class PGSSM(Method):
     def _sweep(self, state: SubspaceState) -> None:
         if state.sweeper.refresh is not None:
             state.sweeper.refresh()  # the subspace steps did not move the velocity
-        state.order.iterate(state.sweeper.sweep, self.k_pgs)
+        for done in range(0, self.k_pgs, SWEEPS_A_CALL):
+            state.order.iterate(state.sweeper.sweep, min(SWEEPS_A_CALL, self.k_pgs - done))
         state.counters["sweeps"] += self.k_pgs
 
     def _judge(self, problem: Problem, state: SubspaceState, residual: float) -> float:
