@@ -254,9 +254,11 @@ def test_no_contacts_make_an_empty_problem():
 
 
 @pytest.mark.parametrize(
-    ("directions", "message"), [(3, ">= 4"), (2, ">= 4"), (5, "even"), (0, ">= 4")], ids=lambda value: str(value)
+    ("directions", "message"),
+    [(3, ">= 4"), (2, ">= 4"), (5, "even"), (0, ">= 4"), (10**9, "at most 1024")],
+    ids=lambda value: str(value),
 )
-def test_odd_or_few_directions_are_refused(directions, message):
+def test_odd_few_or_too_many_directions_are_refused(directions, message):
     with pytest.raises(ValueError, match=message):
         stewart_trinkle(box_stack(48).problem, directions)
 

@@ -266,6 +266,7 @@ def test_a_warm_start_is_worth_what_it_brings():
         ({"proximal": 2.0}, "share"),
         ({"proximal": -1.0}, "proximal"),
         ({"memory": -1}, "memory"),
+        ({"memory": 10**6}, "at most 1000"),
         ({"penalty_every": 0}, "penalty_every"),
         ({"space": "bodies"}, "body"),
         ({"power": float("nan")}, "power"),

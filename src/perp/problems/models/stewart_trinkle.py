@@ -28,6 +28,9 @@ from perp.problems.operators.grouped import GroupedOperator
 PLANAR = 2
 """In two dimensions the tangent line has two directions."""
 
+MOST = 1024
+"""Directions that a contact may have: the polygon then differs from the disc by 5e-6 of its radius."""
+
 
 def stewart_trinkle(problem: ContactProblem, directions: int | None = None) -> RestatedLCP | RestatedBoxLCP:
     """The LCP of Stewart & Trinkle (1996), Anitescu & Potra (1997) of the same contacts: non-symmetric, zero diagonal.
@@ -139,6 +142,8 @@ def _checked_directions(directions: int | None, dimension: int) -> int:
     if directions is None:
         return 4
     require_count(directions, "directions", least=4)
+    if directions > MOST:
+        raise ValueError(f"directions is {directions}; at most {MOST}, beyond which nothing but the memory grows")
     if directions % 2:
         raise ValueError(f"directions is {directions}; an even number is needed, so that every t_i has its opposite")
     return int(directions)

@@ -26,6 +26,8 @@ from perp.solvers.status import Status
 LEAST_MODULUS = 1e-6
 """m is at least this share of L, also where there is no proximal term."""
 
+MOST_MEMORY = 1000
+
 
 @dataclass(frozen=True)
 class ADMM(Method):
@@ -83,6 +85,8 @@ class ADMM(Method):
         if self.relaxation >= 2.0:
             raise ValueError(f"relaxation is {self.relaxation}; it must lie in (0, 2)")
         require_count(self.memory, "memory")
+        if self.memory > MOST_MEMORY:
+            raise ValueError(f"memory is {self.memory}; at most {MOST_MEMORY} iterates can be mixed")
         require_count(self.penalty_every, "penalty_every", least=1)
 
     def objection(self, problem: Problem) -> str | None:
