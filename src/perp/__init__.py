@@ -31,6 +31,7 @@ from perp.solvers.gradient.mprgp import MPRGP
 from perp.solvers.gradient.pgcg import PGCG
 from perp.solvers.gradient.spg import SPG
 from perp.solvers.loop import Progress
+from perp.solvers.newton.cone_newton import ConeNewton
 from perp.solvers.newton.fischer import Fischer
 from perp.solvers.newton.interior_pivoting import InteriorPivoting
 from perp.solvers.newton.interior_point import InteriorPoint
@@ -117,6 +118,7 @@ __all__ = [
     "Fischer",
     "InteriorPoint",
     "InteriorPivoting",
+    "ConeNewton",
     "PGCG",
     "MPRGP",
     "APGD",

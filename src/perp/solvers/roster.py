@@ -15,6 +15,7 @@ from perp.solvers.gradient.mprgp import MPRGP
 from perp.solvers.gradient.pgcg import PGCG
 from perp.solvers.gradient.spg import SPG
 from perp.solvers.method import Method
+from perp.solvers.newton.cone_newton import ConeNewton
 from perp.solvers.newton.fischer import Fischer
 from perp.solvers.newton.interior_pivoting import InteriorPivoting
 from perp.solvers.newton.interior_point import InteriorPoint
@@ -59,6 +60,7 @@ METHODS: tuple[type[Method], ...] = (
     Fischer,
     InteriorPoint,
     InteriorPivoting,
+    ConeNewton,
     PGCG,
     MPRGP,
     APGD,

@@ -16,6 +16,7 @@ from perp.problems.operators import BodyMasses, DenseOperator, FactoredOperator,
 from perp.solvers.api import solve
 from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
+from perp.solvers.newton.cone_newton import ConeNewton
 from perp.solvers.newton.fischer import Fischer
 from perp.solvers.newton.interior_pivoting import InteriorPivoting
 from perp.solvers.newton.interior_point import InteriorPoint
@@ -51,6 +52,7 @@ def warm_up() -> None:
     solve(ContactProblem(bodies, -np.ones(6), 0.5), BlockGaussSeidel(order="coloured"), max_iterations=1)
     _warm_up_pivoting(bodies)
     _warm_up_newton(bodies)
+    _warm_up_cone_newton(forms)
     _warm_up_krylov(bodies)
 
 
@@ -86,6 +88,13 @@ def _warm_up_newton(bodies: FactoredOperator) -> None:
         solve(problem, MinimumMap(linear=linear))
     solve(problem, Fischer(linear="gmres"))
     solve(contact_like(24).problem, Fischer(space="blocks"))
+
+
+def _warm_up_cone_newton(forms: list[Operator]) -> None:
+    """Its first iteration only sweeps."""
+    for A in forms:
+        for model in ("box", "cone", "convex", "disc"):
+            solve(ContactProblem(A, -np.ones(6), 0.5, model), ConeNewton(start_sweeps=0), max_iterations=2)
 
 
 def _warm_up_krylov(bodies: FactoredOperator) -> None:
