@@ -46,13 +46,21 @@ def measure_contact_methods(options: Namespace) -> Iterator[Table | str]:
 
 
 def measure_blocks(twin: CppTwin) -> Table:
-    """Stacks at rest, where nearly all contacts stick, and stacks on a slope, where many slide."""
+    """Stacks whose contacts separate, stick and slide at random, and stacks under gravity."""
     table = Table(title="Block Gauss-Seidel on the exact cone, factored form", title_justify="left")
-    for heading in ("contacts", "sliding", "ours, M contacts/s", "C++ twin, M contacts/s", "ours / C++", "same to"):
+    for heading in (
+        "contacts",
+        "load",
+        "sliding",
+        "ours, M contacts/s",
+        "C++ twin, M contacts/s",
+        "ours / C++",
+        "same to",
+    ):
         table.add_column(heading, justify="right")
     for contacts in CONTACTS:
-        for friction in (0.5, 0.02):
-            problem = gallery.make("box_stack", n=3 * contacts, model="cone", friction=friction).problem
+        for load in ("planted", "gravity"):
+            problem = gallery.make("box_stack", n=3 * contacts, model="cone", load=load).problem
             assert isinstance(problem, perp.ContactProblem)
             count = max(1, CONTACTS_A_RUN // problem.contacts)
             sweeper, order = make_block_sweeper(problem, 1.0, np.zeros(problem.n)), make_order(problem, "forward")
@@ -71,6 +79,7 @@ def measure_blocks(twin: CppTwin) -> Table:
             difference = np.abs(sweeper.x - x).max() / np.abs(x).max()
             table.add_row(
                 f"{problem.contacts:,}",
+                load,
                 f"{sliding:.0%}",
                 f"{rates['ours']:.1f}",
                 f"{rates['C++']:.1f}",

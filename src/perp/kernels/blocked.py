@@ -12,7 +12,7 @@ from perp.kernels import csr, dense
 from perp.kernels.compile import inlined, kernel
 from perp.kernels.factored import row_add, row_slack
 from perp.kernels.factored import sweep_rows as sweep_factored_rows
-from perp.kernels.local_contacts import solve_contact
+from perp.kernels.local_contacts import rests, solve_contact
 from perp.kernels.sweeping import pass_over_rows
 
 ONCE = np.int64(1)  # typed: for a plain 1 Numba would compile the callee a second time
@@ -38,6 +38,8 @@ def pass_over_blocks(row_slack, storage, contacts, law, cells, width, friction, 
         c = np.uint64(contacts[k])
         i = c * width
         y_n = row_slack(storage, b, x, i)
+        if rests(law, x[i], y_n):
+            continue
         y_p = row_slack(storage, b, x, i + ONE)
         y_q = row_slack(storage, b, x, i + TWO) if width == THREE else 0.0
         move(law, cells, width, friction, local, c, y_n, y_p, y_q, x)
@@ -184,6 +186,8 @@ def sweep_factored(
             p, q = i + ONE, i + width - ONE
             old_n, old_p, old_q = x[i], x[p], x[q]
             y_n = row_slack(jp, ji, jv, compliance, b, x, v, i)
+            if rests(law, old_n, y_n):
+                continue
             y_p = row_slack(jp, ji, jv, compliance, b, x, v, p)
             y_q = row_slack(jp, ji, jv, compliance, b, x, v, q) if q > p else 0.0
             move(law, cells, width, friction, local, c, y_n, y_p, y_q, x)

@@ -6,7 +6,7 @@ import numpy as np
 
 from perp.kernels.body_pairs import ONCE, U2, U3, U6, U8, U12, U36, U, push, row_dot, sweep_rows
 from perp.kernels.compile import kernel
-from perp.kernels.local_contacts import solve_contact
+from perp.kernels.local_contacts import rests, solve_contact
 
 
 @kernel
@@ -43,16 +43,18 @@ def sweep_contacts(
             body_a = np.uint64(bodies[U2 * i])
             body_b = np.uint64(bodies[U2 * i + U[1]])
             va, vb = body_a * U6, body_b * U6
-            p, q = i + U[1], i + U[2]
-            old_n, old_p, old_q = x[i], x[p], x[q]
+            old_n = x[i]
             y_n = row_dot(jacobian, j, v, va, vb) + compliance[i] * old_n + b[i]
+            if rests(law, old_n, y_n):
+                continue
+            p, q = i + U[1], i + U[2]
+            old_p, old_q = x[p], x[q]
             y_p = row_dot(jacobian, j + U12, v, va, vb) + compliance[p] * old_p + b[p]
             y_q = row_dot(jacobian, j + U12 + U12, v, va, vb) + compliance[q] * old_q + b[q]
             n, new_p, new_q = solve_contact(law, friction[c], local, c * cells, old_n, old_p, old_q, y_n, y_p, y_q)
             x[i], x[p], x[q] = n, new_p, new_q
             dn, dp, dq = n - old_n, new_p - old_p, new_q - old_q
-            if dn != 0.0 or dp != 0.0 or dq != 0.0:  # most of those that separate rest
-                push(jacobian, j, inverse_mass, body_a * U8, v, va, dn, dp, dq)
-                push(jacobian, j + U6, inverse_mass, body_b * U8, v, vb, dn, dp, dq)
+            push(jacobian, j, inverse_mass, body_a * U8, v, va, dn, dp, dq)
+            push(jacobian, j + U6, inverse_mass, body_b * U8, v, vb, dn, dp, dq)
         if not rows_first:
             sweep_rows(ONCE, first, rows, bodies, jacobian, scaled, compliance, step, b, lower, upper, x, v)

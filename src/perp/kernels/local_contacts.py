@@ -40,39 +40,65 @@ TINY = 1e-300
 
 
 @inlined
-def solve_contact(law, friction, local, k, x_n, x_p, x_q, y_n, y_p, y_q):
-    """The impulse (normal, tangent, tangent) that the contact has when the others rest.
+def rests(law, x_n, y_n):
+    """Whether a contact without an impulse goes on without one, which needs no look at its tangents."""
+    return x_n == 0.0 and y_n >= 0.0 and law in (DISCS, BOXES)
 
-    Sticking is x - W^-1 y: an increment keeps the digits that y has beside a large x. Coulomb's law may allow a contact
-    to separate and to stick (where normal and tangents are strongly coupled); then it separates.
-    """
+
+@inlined
+def solve_contact(law, friction, local, k, x_n, x_p, x_q, y_n, y_p, y_q):
+    """The impulse (normal, tangent, tangent) that the contact has when the others rest."""
+    if law == DISCS:
+        return solve_coulomb(friction, local, k, x_n, x_p, x_q, y_n, y_p, y_q)
     if law == BOXES:
         return solve_box(friction, local, k, x_n, x_p, x_q, y_n, y_p, y_q)
+    return solve_convex(law, friction, local, k, x_n, x_p, x_q, y_n, y_p, y_q)
+
+
+@inlined
+def solve_coulomb(friction, local, k, x_n, x_p, x_q, y_n, y_p, y_q):
+    """Coulomb's law. Where it allows a contact to separate and to stick (normal and tangents strongly coupled), it
+    separates. Sticking is x - W^-1 y: an increment keeps the digits that y has beside a large x.
+    """
     a_1, a_2, s_1, s_2 = local[k + A_1], local[k + A_2], local[k + S_1], local[k + S_2]
-    cosine, sine = local[k + COSINE], local[k + SINE]
+    inverse, cosine, sine = local[k + INVERSE], local[k + COSINE], local[k + SINE]
     old_1, old_2 = cosine * x_p + sine * x_q, cosine * x_q - sine * x_p
     q_n = y_n - local[k] * (x_n + a_1 * old_1 + a_2 * old_2)  # of q = y - W x, the slack without the own impulse
-    if law == DISCS and q_n >= 0.0:
+    if q_n >= 0.0:
         return 0.0, 0.0, 0.0
     pull_1, pull_2 = (
         cosine * y_p + sine * y_q - a_1 * y_n,
         cosine * y_q - sine * y_p - a_2 * y_n,
     )  # y_t - W_tn y_n / W_nn
     d_1, d_2 = -pull_1 / s_1, -pull_2 / s_2
-    new_n = x_n - local[k + INVERSE] * y_n - a_1 * d_1 - a_2 * d_2
+    new_n = x_n - inverse * y_n - a_1 * d_1 - a_2 * d_2
+    new_1, new_2 = old_1 + d_1, old_2 + d_2
+    limit = friction * new_n
+    if new_n < 0.0 or new_1 * new_1 + new_2 * new_2 > limit * limit:
+        r_1, r_2 = pull_1 - s_1 * old_1, pull_2 - s_2 * old_2  # q_t - W_tn q_n / W_nn
+        slip, length = math.sqrt(y_p * y_p + y_q * y_q), math.sqrt(old_1 * old_1 + old_2 * old_2)
+        guess = slip / max(length, TINY)
+        new_n, new_1, new_2 = slide_on_disc(friction, -q_n * inverse, a_1, a_2, s_1, s_2, r_1, r_2, guess)
+    return new_n, cosine * new_1 - sine * new_2, sine * new_1 + cosine * new_2
+
+
+@part
+def solve_convex(law, friction, local, k, x_n, x_p, x_q, y_n, y_p, y_q):
+    """Convex cones and discs of given radii: stick, as above, or what is left of their law."""
+    a_1, a_2, s_1, s_2 = local[k + A_1], local[k + A_2], local[k + S_1], local[k + S_2]
+    inverse, cosine, sine = local[k + INVERSE], local[k + COSINE], local[k + SINE]
+    old_1, old_2 = cosine * x_p + sine * x_q, cosine * x_q - sine * x_p
+    pull_1, pull_2 = cosine * y_p + sine * y_q - a_1 * y_n, cosine * y_q - sine * y_p - a_2 * y_n
+    d_1, d_2 = -pull_1 / s_1, -pull_2 / s_2
+    new_n = x_n - inverse * y_n - a_1 * d_1 - a_2 * d_2
     new_1, new_2 = old_1 + d_1, old_2 + d_2
     limit = tangent_limit(law, friction, new_n)
     if new_n < 0.0 or new_1 * new_1 + new_2 * new_2 > limit * limit:
-        r_1, r_2 = pull_1 - s_1 * old_1, pull_2 - s_2 * old_2  # q_t - W_tn q_n / W_nn
-        if law == DISCS:
-            slip, length = math.sqrt(y_p * y_p + y_q * y_q), math.sqrt(old_1 * old_1 + old_2 * old_2)
-            guess = slip / max(length, TINY)
-            free_n = -q_n * local[k + INVERSE]
-            new_n, new_1, new_2 = slide_on_disc(friction, free_n, a_1, a_2, s_1, s_2, r_1, r_2, guess)
-        elif law == CONES:
+        q_n = y_n - local[k] * (x_n + a_1 * old_1 + a_2 * old_2)
+        r_1, r_2 = pull_1 - s_1 * old_1, pull_2 - s_2 * old_2
+        if law == CONES:
             return slide_on_cone(friction, local, k, q_n, r_1, r_2)
-        else:
-            return rub_on_disc(friction, local, k, q_n, r_1, r_2)
+        return rub_on_disc(friction, local, k, q_n, r_1, r_2)
     return new_n, cosine * new_1 - sine * new_2, sine * new_1 + cosine * new_2
 
 
