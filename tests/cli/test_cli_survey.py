@@ -46,11 +46,17 @@ def test_the_table_has_problems_down_and_methods_across(perp_command, folder):
     assert lines[0].split() == ["problem", "n", "1", "2", "3"]
     easy, infeasible = lines[1].split(), lines[2].split()
     assert easy[:2] == ["easy.npz", "2"]
-    assert all(int(exponent) <= 0 for exponent in easy[2:])
+    assert all(word == "exact" or int(word) < 0 for word in easy[2:])
     assert infeasible == ["infeasible.npz", "1", "none", "none", "."]
     assert "1 lemke (2 of 2); 2 principal (2 of 2); 3 pgs (1 of 1)" in answer.out
     assert "none: proved to have no solution" in answer.out
     assert "notes.md: the suffix '.md' names no format that perp reads" in answer.out
+
+
+def test_a_problem_that_finds_no_method_is_told_and_not_called_solved(perp_command, folder):
+    answer = perp_command("survey", folder, "--methods", "pgs")
+    assert answer.code == 1
+    assert "1 problems found no method:\n  infeasible.npz: none of the methods takes this lcp problem" in answer.out
 
 
 def test_json_is_a_list_of_rows(perp_command, folder):
@@ -191,7 +197,7 @@ def make_row(problem="p", method="pgs", status="CONVERGED", residual=3e-9):
     [
         (make_row(), "-9"),
         (make_row(residual=1e-10), "-10"),
-        (make_row(residual=0.0), "0"),
+        (make_row(residual=0.0), "exact"),
         (make_row(status="TIME_LIMIT"), "time"),
         (make_row(status="FAILED"), "FAIL"),
         (make_row(status="STOPPED_BY_CALLBACK"), "stopp"),

@@ -75,7 +75,9 @@ def test_a_ball_bounces_with_newtons_restitution(restitution):
 def test_a_ball_at_rest_or_leaving_does_not_bounce():
     for speed in (0.0, 0.5):
         v = np.array([0.0, 0.0, speed])
-        problem = assemble_step([ContactRows(PARTICLE, restitution=1.0)], np.ones(3), v, H, force=[0, 0, -GRAVITY])
+        problem = assemble_step(
+            [ContactRows(PARTICLE, friction=0.0, restitution=1.0)], np.ones(3), v, H, force=[0, 0, -GRAVITY]
+        )
         after, _ = step(problem, v, [0, 0, -GRAVITY])
         assert after[2] == pytest.approx(max(0.0, speed - H * GRAVITY))
 
@@ -84,26 +86,30 @@ def test_a_gap_is_used_up_but_not_more_and_nothing_bounces_before_it_is():
     far, near = 0.05, 0.01
     v = np.array([0.0, 0.0, -3.0])
     for gap, restitution, expected in ((far, 0.0, -3.0), (far, 1.0, -3.0), (near, 0.0, -near / H), (near, 0.5, 1.5)):
-        problem = assemble_step([ContactRows(PARTICLE, gap=gap, restitution=restitution)], np.ones(3), v, H)
+        problem = assemble_step(
+            [ContactRows(PARTICLE, friction=0.0, gap=gap, restitution=restitution)], np.ones(3), v, H
+        )
         assert step(problem, v)[0][2] == pytest.approx(expected)
 
 
 def test_a_share_of_an_overlap_is_taken_back_or_the_bounce_if_that_is_quicker():
     v = np.array([0.0, 0.0, -1.0])
     for restitution, expected in ((0.0, 0.3 * 0.02 / H), (0.9, 0.9)):
-        rows = [ContactRows(PARTICLE, gap=-0.02, error_reduction=0.3, restitution=restitution)]
+        rows = [ContactRows(PARTICLE, friction=0.0, gap=-0.02, error_reduction=0.3, restitution=restitution)]
         assert step(assemble_step(rows, np.ones(3), v, H), v)[0][2] == pytest.approx(expected)
 
 
 def test_a_soft_contact_is_a_spring_that_only_pushes():
     stiffness, damping = 2000.0, 5.0
     v = np.array([0.0, 0.0, -0.5])
-    problem = assemble_step([ContactRows(PARTICLE, gap=-0.01, stiffness=stiffness, damping=damping)], np.ones(3), v, H)
+    problem = assemble_step(
+        [ContactRows(PARTICLE, friction=0.0, gap=-0.01, stiffness=stiffness, damping=damping)], np.ones(3), v, H
+    )
     expected = (-0.5 + H * stiffness * 0.01) / (1.0 + H * damping + H * H * stiffness)
     assert step(problem, v)[0][2] == pytest.approx(expected)
     leaving = np.array([0.0, 0.0, 9.0])
     problem = assemble_step(
-        [ContactRows(PARTICLE, gap=-0.01, stiffness=stiffness, damping=damping)], np.ones(3), leaving, H
+        [ContactRows(PARTICLE, friction=0.0, gap=-0.01, stiffness=stiffness, damping=damping)], np.ones(3), leaving, H
     )
     np.testing.assert_allclose(step(problem, leaving)[0], leaving)
 
@@ -180,7 +186,7 @@ def test_no_rows_make_an_empty_problem():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([ContactRows(np.eye(3)[:2])], "no multiple"),
+        ([ContactRows(np.eye(3)[:2], friction=0.0)], "no multiple"),
         ([JointRows(np.eye(2))], "columns"),
         ([JointRows(np.eye(3), violation=[1.0, 2.0])], "violation has length 2"),
         ([JointRows(np.eye(3), stiffness=0.0)], "both zero"),
@@ -204,10 +210,20 @@ def test_other_inputs_that_make_no_sense_are_refused():
     with pytest.raises(ValueError, match="time_step is 0"):
         assemble_step([], np.ones(3), np.zeros(3), 0)
     with pytest.raises(InvalidProblem, match="dimension is 0"):
-        assemble_step([ContactRows(np.eye(3))], np.ones(3), np.zeros(3), H, dimension=0)
+        assemble_step([ContactRows(np.eye(3), friction=0.0)], np.ones(3), np.zeros(3), H, dimension=0)
     with pytest.raises(InvalidProblem, match=r"b\[0\] is inf"):
         assemble_step([JointRows(np.eye(3))], np.ones(3), np.zeros(3), 1e300, force=np.full(3, 1e300))
     with pytest.raises(InvalidProblem, match="needs radii"):
         assemble_step([], np.ones(3), np.zeros(3), H, model="disc")
     with pytest.raises(TypeError, match="BodyMasses"):
         assemble_step([JointRows((np.zeros((1, 2), int), np.zeros((1, 2, 6))))], np.ones(3), np.zeros(3), H)
+
+
+def test_friction_must_be_said_and_softness_excludes_compliance():
+    with pytest.raises(TypeError, match="friction"):
+        ContactRows(PARTICLE)
+    soft = ContactRows(PARTICLE, friction=0.5, stiffness=1e4, compliance=1e-3)
+    with pytest.raises(perp.errors.InvalidProblem, match="compliance is for rigid rows"):
+        assemble_step([soft], np.ones(3), np.zeros(3), H)
+    with pytest.raises(TypeError, match="a list of such groups"):
+        assemble_step(soft, np.ones(3), np.zeros(3), H)

@@ -217,3 +217,21 @@ def test_a_refusal_of_options_says_that_the_defaults_would_do():
     operator = LinearOperator((3, 3), matvec=lambda v: 2.0 * v, dtype=np.float64)
     with pytest.raises(MethodRefused, match=r"'none' needs nothing.*mprgp with its default options"):
         perp.solve(perp.LCP(operator, -np.ones(3)), "mprgp", preconditioner="ic0")
+
+
+def test_auto_takes_another_method_where_the_diagonal_has_zeros():
+    stack = perp.gallery.make("box_stack", n=48, model="cone").problem
+    polygon = perp.stewart_trinkle(stack, 4)
+    assert perp.solve(polygon).method == "fischer"
+    planar = perp.ContactProblem(np.diag([1.0, 1.0, 0.0]), [-1.0, -0.2, 0.0], 0.5, "cone")
+    result = perp.solve(planar)
+    assert result.method == "block_gauss_seidel"
+    assert result.success
+
+
+def test_a_wrapper_that_refuses_does_not_recommend_what_it_wraps():
+    stack = perp.gallery.make("box_stack", n=48, model="cone").problem
+    warm = perp.warm_started_by(perp.PGS(), 5, model="convex")(perp.ConeNewton())
+    with pytest.raises(perp.errors.MethodRefused, match="its starter pgs would refuse") as refusal:
+        perp.solve(stack, warm)
+    assert "would work" not in str(refusal.value)

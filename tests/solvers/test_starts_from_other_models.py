@@ -107,3 +107,12 @@ def test_where_the_normals_fail_their_own_result_comes_back():
 def test_the_time_limit_is_for_both():
     result = solve_fixed_box(box_stack(336, 2, load="gravity").problem, "pgs", tol=0.0, max_seconds=0.0)
     assert result.status is Status.TIME_LIMIT
+
+
+def test_verify_takes_the_answer_to_another_model():
+    stack = perp.gallery.make("box_stack", n=48, model="cone").problem
+    polygon = perp.stewart_trinkle(stack, 8)
+    result = perp.solve(polygon, "fischer")
+    assert perp.verify(stack, result).natural_inf == perp.verify(stack, polygon.impulses(result)).natural_inf
+    with pytest.raises(TypeError, match="problem is ndarray"):
+        perp.verify(result.x, stack)

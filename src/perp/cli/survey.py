@@ -39,7 +39,10 @@ def survey(
     ] = 1e-8,
     model: Annotated[
         str | None,
-        typer.Option(help="Give all contacts this law of friction: box, cone or convex.", show_default=False),
+        typer.Option(
+            help="Give contacts this law of friction: box, cone or convex (fixed discs keep theirs).",
+            show_default=False,
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the rows as machine-readable JSON.")] = False,
     csv: Annotated[
@@ -57,7 +60,7 @@ def survey(
     Exit codes: 0 every problem was solved (or proved to have no solution) by some method, 1 some were not, 2 bad usage
     or no problem at all, 130 interrupted. Ctrl-C ends the survey; what is finished is printed and written.
     """
-    from perp.lab.survey import NOT_READ, Survey, find_candidates, undecided
+    from perp.lab.survey import NO_METHOD, NOT_READ, Survey, find_candidates, undecided
     from perp.lab.survey_file import read_survey, write_survey
     from perp.solvers.stopping import Stopping
     from perp.solvers.warm_up import warm_up
@@ -98,7 +101,7 @@ def survey(
     show_rows(rows, json)
     if was_interrupted:
         raise typer.Exit(INTERRUPTED)
-    if all(row.status == NOT_READ for row in rows):
+    if all(row.status in (NOT_READ, NO_METHOD) for row in rows):
         raise CommandError(f"{folder}: no file of this folder holds a problem that one of the methods fits")
     if undecided(rows):
         raise typer.Exit(NOT_CONVERGED)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import floor, log10
 
 from perp.lab.rows import FAILED
-from perp.lab.survey import NOT_READ, SurveyRow
+from perp.lab.survey import NO_METHOD, NOT_READ, SurveyRow
 
 WORDS = {
     "RELATIVE": ("slow", "the merit function hardly changes any more"),
@@ -33,15 +33,16 @@ CELL = 6
 
 def show_table(rows: Sequence[SurveyRow], order: Sequence[str], width: int) -> str:
     """One table, or several below one another where the methods do not fit the width; then the words."""
-    runs = [row for row in rows if row.status != NOT_READ]
+    runs = [row for row in rows if row.status not in (NOT_READ, NO_METHOD)]
     lines: list[str] = []
     if runs:
         methods = sorted({row.method for row in runs}, key=lambda name: (_place(name, order), name))
         lines += _tables(runs, methods, width)
         lines += ["", *_legend(runs, methods, width)]
-    unread = [row for row in rows if row.status == NOT_READ]
-    if unread:
-        lines += ["", f"{len(unread)} files hold no problem:", *(f"  {row.problem}: {row.message}" for row in unread)]
+    for status, title in ((NO_METHOD, "problems found no method"), (NOT_READ, "files hold no problem")):
+        others = [row for row in rows if row.status == status]
+        if others:
+            lines += ["", f"{len(others)} {title}:", *(f"  {row.problem}: {row.message}" for row in others)]
     return "\n".join(lines)
 
 
@@ -50,7 +51,7 @@ def cell(row: SurveyRow | None) -> str:
     if row is None:
         return NOT_APPLICABLE
     if row.status == "CONVERGED":
-        return "0" if row.residual == 0.0 else f"{floor(log10(row.residual))}"
+        return "exact" if row.residual == 0.0 else f"{floor(log10(row.residual))}"
     return WORDS[row.status][0] if row.status in WORDS else row.status[: CELL - 1].lower()
 
 
@@ -81,7 +82,7 @@ def _legend(runs: Sequence[SurveyRow], methods: Sequence[str], width: int) -> li
     entries = [f"{k} {method} ({solved[method]} of {tried[method]})" for k, method in enumerate(methods, start=1)]
     lines = _wrapped("methods, and how many problems each has solved: ", entries, width)
     statuses = {row.status for row in runs}
-    words = ["a number: converged, the decimal exponent of the residual (0: exactly)"]
+    words = ["a number: converged, the decimal exponent of the residual", "exact: a residual of zero"]
     words += [f"{word}: {meaning}" for status, (word, meaning) in WORDS.items() if status in statuses]
     words += [f"{NOT_APPLICABLE}: does not apply"]
     return lines + _wrapped("", words, width)

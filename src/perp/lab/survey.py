@@ -27,6 +27,9 @@ from perp.solvers.stopping import Stopping
 NOT_READ = "NOT_READ"
 """The status of the one row of a file that is no problem."""
 
+NO_METHOD = "NO_METHOD"
+"""The status of the one row of a problem that none of the methods fits."""
+
 UNREADABLE = (FileFormatError, InvalidProblem, MissingExtra, OSError, MemoryError)
 """What a file that is no problem, or a damaged one, raises."""
 
@@ -54,7 +57,7 @@ class SurveyRow:
     n: int
     method: str
     status: str
-    """The name of a `Status`, FAILED for a method that raised, or NOT_READ."""
+    """The name of a `Status`, FAILED for a method that raised, NOT_READ or NO_METHOD."""
     residual: float
     relative: float
     """`relative_error` of the answer."""
@@ -110,14 +113,17 @@ class Survey:
             yield unread_row(candidate.name, error)
             return
         tol = self.tol * problem_size(problem)
-        for method in suitable_methods(problem):
-            if self.methods is None or method.name in self.methods:
-                former = (finished or {}).get((candidate.name, method.label))
-                if former is not None and former.tol == tol and former.kind == problem.kind:
-                    yield former
-                else:
-                    started(candidate.name, method.label)
-                    yield run_method(candidate.name, problem, method, Stopping(tol=tol, max_seconds=self.seconds))
+        methods = [one for one in suitable_methods(problem) if self.methods is None or one.name in self.methods]
+        if not methods:
+            told = f"none of the methods takes this {problem.kind} problem"
+            yield SurveyRow(candidate.name, problem.kind, problem.n, "", NO_METHOD, nan, nan, 0, nan, nan, tol, told)
+        for method in methods:
+            former = (finished or {}).get((candidate.name, method.label))
+            if former is not None and former.tol == tol and former.kind == problem.kind:
+                yield former
+            else:
+                started(candidate.name, method.label)
+                yield run_method(candidate.name, problem, method, Stopping(tol=tol, max_seconds=self.seconds))
 
 
 def run_method(name: str, problem: Problem, method: Method, stop: Stopping) -> SurveyRow:

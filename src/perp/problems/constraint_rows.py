@@ -76,6 +76,8 @@ class Softness:
             if share.max(initial=0.0) > 1.0:
                 raise InvalidProblem(f"error_reduction is {share.max()}; a share of at most 1 is needed")
             return _not_negative(self.compliance, "compliance", count), share
+        if np.any(np.asarray(self.compliance) != 0.0):
+            raise InvalidProblem("compliance is for rigid rows: stiffness and damping give a row its own")
         k = _not_negative(0.0 if self.stiffness is None else self.stiffness, "stiffness", count)
         d = _not_negative(0.0 if self.damping is None else self.damping, "damping", count)
         slack = np.flatnonzero(h * k + d == 0.0)
@@ -155,7 +157,7 @@ class ContactRows(LimitRows):
     `LimitRows`; friction holds against the velocity itself.
     """
 
-    friction: Any = 0.0
+    friction: Any
 
     def terms(self, motion: Motion, dimension: int) -> Terms:
         if motion.free.size % dimension:
@@ -212,6 +214,8 @@ def assemble_step(
     """
     require_number(time_step, "time_step", positive=True)
     require_dimension(dimension)
+    if isinstance(rows, Rows):
+        raise TypeError(f"rows is {type(rows).__name__}; a list of such groups is needed")
     for place, group in enumerate(rows):
         if not isinstance(group, Rows):
             raise TypeError(f"rows[{place}] is {type(group).__name__}; ContactRows, JointRows, ... are needed")

@@ -96,9 +96,19 @@ class Residuals:
 
 
 def verify(problem: Problem, x: Any) -> Residuals:
-    """Every residual of x (a vector or a `Result`), recomputed from the problem alone; prints as a table."""
+    """Every residual of x (a vector or a `Result`), recomputed from the problem alone; prints as a table.
+
+    Of an answer to another model of the same contacts the impulses are taken.
+    """
+    from perp.problems.models.change import carry_over
+
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem is {type(problem).__name__}; perp.LCP, BoxLCP or ContactProblem is needed")
+    source, given = getattr(x, "problem", None), getattr(x, "x", x)
     with np.errstate(all="ignore"):  # overflow shows in the numbers
-        return measure(problem, np.array(as_vector(getattr(x, "x", x), "x", problem.n)))
+        if isinstance(source, Problem):
+            given = carry_over(given, source, problem)
+        return measure(problem, np.array(as_vector(given, "x", problem.n)))
 
 
 def measure(problem: Problem, x: Vector) -> Residuals:

@@ -27,6 +27,8 @@ def require_fit(method: Method, problem: Problem, others: Callable[[], Iterable[
         able = [other.name for other in others() if misfit(other, problem) is None]
         if method.name in able:  # it is the options that do not fit
             able = [f"{method.name} with its default options", *(name for name in able if name != method.name)]
+        if method.family == "wrapper":  # what would fit in its place says nothing of what it wraps
+            raise MethodRefused(f"{method.label} refuses: {reason}")
         advice = f"methods that would work: {', '.join(able)}" if able else "no method of this version would work"
         raise MethodRefused(f"{method.label} refuses: {reason} ({advice})")
 

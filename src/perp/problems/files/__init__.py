@@ -45,7 +45,7 @@ SUFFIXES = (*_FORMATS, SICONOS)
 
 
 def save(problem: Problem, path: str | os.PathLike[str], *, x: Any = None) -> None:
-    """Write a problem, and a known solution `x` where there is one, in the format that the suffix names.
+    """Write a problem, and a known solution `x` (or a `Result`) if there is one, in the format that the suffix names.
 
     An older file of that name is replaced at the very end, so that a failure leaves it as it was.
     """
@@ -60,7 +60,7 @@ def save(problem: Problem, path: str | os.PathLike[str], *, x: Any = None) -> No
             f"{target}: a {problem.A.form} operator is a program, not data, and cannot be saved; "
             f"build the problem from an array, a sparse array, a FactoredOperator or a StencilOperator"
         )
-    form.save(problem, target, None if x is None else as_vector(x, "x", problem.n))
+    form.save(problem, target, None if x is None else as_vector(getattr(x, "x", x), "x", problem.n))
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES, layout: str | None = None) -> Problem:

@@ -47,13 +47,16 @@ def has_other_unknowns(source: Problem, target: Problem) -> bool:
 
 
 def carry_over(x: Vector, source: Problem, target: Problem) -> Vector:
-    """The point of `target` for the impulses that x stands for in `source`; x itself where the two mean the same."""
+    """The point of `target`, perhaps outside its bounds, for the impulses that x stands for in `source`.
+
+    It is x itself where the two mean the same.
+    """
     if not has_other_unknowns(source, target):
         return x
     contacts = contacts_of(target)
     assert contacts is not None
     impulses = find_impulses(source, x, contacts)
-    return target.origin.unknowns(impulses) if isinstance(target, Restated) else target.project(impulses)
+    return target.origin.unknowns(impulses) if isinstance(target, Restated) else impulses
 
 
 def find_impulses(source: Problem, x: Vector, contacts: ContactProblem) -> Vector:

@@ -100,9 +100,9 @@ class FactoredOperator(Operator):
             factored.slack(*unsigned_parts(rows), self.compliance, b, x, velocity, out)
         return out
 
-    def velocity(self, x: Vector) -> Vector:
-        """v = M^-1 J^T x, the velocity that the impulses x add."""
-        return self.mass.solve(self.J.T @ as_vector(x, "x", self.n))
+    def velocity(self, x: Any) -> Vector:
+        """v = M^-1 J^T x, the velocity that the impulses x (a vector or a `Result`) add."""
+        return self.mass.solve(self.J.T @ as_vector(getattr(x, "x", x), "x", self.n))
 
     def diagonal(self) -> Vector:
         if self.pairs is not None:

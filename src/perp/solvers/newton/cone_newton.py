@@ -32,7 +32,9 @@ PATIENCE, LESS_PATIENCE = 20, 8
 
 @dataclass(frozen=True)
 class ConeNewton(Method):
-    """Newton's method on F(x) = 0, where F of a contact with Coulomb friction is, for `function="alart_curnier"`,
+    """Newton's method for the laws of friction, started by sweeps of block Gauss-Seidel.
+
+    It solves F(x) = 0, where F of a contact with Coulomb friction is, for `function="alart_curnier"`,
 
         F_n = x_n - p,                                    p = max(0, x_n - rho y_n)
         F_t = x_t - P(x_t - rho y_t),                     P the projection on the disc of radius friction p

@@ -17,7 +17,7 @@ from perp.solvers.splitting.sweep_method import SweepMethod, require_order, requ
 
 @dataclass(frozen=True)
 class BlockGaussSeidel(SweepMethod):
-    """Each contact in turn gets the impulse that obeys its law exactly while the others rest:
+    """Each contact in turn gets the impulse that obeys its law exactly while the others rest.
 
         x_c <- the solution of   x_c and y_c + W_c (x_c - x_c^old) obey the law,    W_c the 3 x 3 block of A
 

@@ -46,11 +46,11 @@ class NNCGState(State):
 
 @dataclass(frozen=True)
 class NNCG(Method):
-    """Conjugate directions for the change that a sweep of projected Gauss-Seidel makes. With
+    """Conjugate directions for the change that a sweep of projected Gauss-Seidel makes.
 
         grad_k = -(PGS(x_k) - x_k),       beta = |grad_k|^2 / |grad_{k-1}|^2                  (Fletcher & Reeves)
 
-    an iteration is one sweep and a step along the last direction,
+    An iteration is one sweep and a step along the last direction,
 
         x_{k+1} = PGS(x_k) + beta p_{k-1},       p_k = beta p_{k-1} - grad_k,
 

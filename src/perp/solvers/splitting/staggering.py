@@ -37,7 +37,7 @@ class StaggeringState(State):
 
 @dataclass(frozen=True)
 class Staggering(Method):
-    """Two convex problems by turns, each exactly, until their answers agree (Kaufman et al. 2008):
+    """Two convex problems by turns, each exactly, until their answers agree (Kaufman et al. 2008).
 
         N:  0 <= x_n  ⊥  A_nn x_n + (b_n + A_nt x_t) >= 0                          x_t known       (NOTES eq. 110a)
         F:  |x_t| <= friction x_n,  A_tt x_t + (b_t + A_tn x_n) opposing           x_n known       (NOTES eq. 110b)
