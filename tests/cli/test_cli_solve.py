@@ -165,3 +165,16 @@ def test_a_missing_file_and_a_folder_exit_with_2(perp_command, tmp_path):
         answer = perp_command("solve", path)
         assert answer.code == 2
         assert str(path) in answer.err
+
+
+def test_contacts_may_be_given_another_law_of_friction(perp_command, tmp_path, fluid_file):
+    example, stack_file = perp.gallery.make("box_stack", n=48), tmp_path / "stack.npz"
+    save(example.problem, stack_file, x=example.x)
+    for model in ("box", "cone", "convex"):
+        words = ("--method", "block_gauss_seidel", "--max-iterations", 50, "--model", model, "--json")
+        told = json.loads(perp_command("solve", stack_file, *words).out)
+        assert told["kind"] == f"contact/{model}"
+        assert (told["distance_to_known_solution"] is None) == (model != "box")
+    assert "did you mean 'cone'" in perp_command("solve", stack_file, "--model", "con").err
+    refusal = perp_command("solve", fluid_file, "--model", "cone")
+    assert (refusal.code, "holds no contacts" in refusal.err) == (2, True)

@@ -13,8 +13,12 @@ from perp.cli.errors import CommandError, refusing
 from perp.cli.group import INTERRUPTED, NOT_CONVERGED
 from perp.errors import FileFormatError, InvalidProblem, MethodRefused, MissingAbility, MissingExtra, suggest
 
+LAWS = ("box", "cone", "convex")
+"""Those that need nothing but the coefficients of friction."""
+
 if TYPE_CHECKING:
     from perp.problems.inputs import Vector
+    from perp.problems.problem import Problem
     from perp.solvers.method import Method
     from perp.solvers.result import Result
 
@@ -39,6 +43,10 @@ def solve(
     option: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="An option of the method; may be repeated.", show_default=False),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Give the contacts this law of friction: box, cone or convex.", show_default=False),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
     out: Annotated[
@@ -65,6 +73,8 @@ def solve(
     with refusing(FileFormatError, InvalidProblem, MissingExtra, OSError, MemoryError):
         problem = load(file)
         known = load_solution(file)
+        if model is not None:
+            problem, known = change_law(problem, known, model)
     try:
         with (
             refusing(MethodRefused, InvalidProblem, MissingAbility, MissingExtra, MemoryError),
@@ -93,6 +103,17 @@ def choose(name: str, words: dict[str, str]) -> Method | str:
     options = {key: read_value(key, text, hints[key]) if key in known else text for key, text in words.items()}
     with refusing(ValueError, TypeError):
         return make_method(name, options)
+
+
+def change_law(problem: Problem, known: Vector | None, model: str) -> tuple[Problem, Vector | None]:
+    """The contacts under that law; a solution that was stored with them belongs to their own."""
+    from perp.problems.friction import ContactProblem
+
+    if model not in LAWS:
+        raise CommandError(f"--model {model!r} is unknown{suggest(model, LAWS)}")
+    if not isinstance(problem, ContactProblem):
+        raise CommandError(f"--model {model}: the file holds no contacts, but a {problem.kind} problem")
+    return (problem, known) if problem.model == model else (problem.with_model(model), None)
 
 
 def require_target(out: Path) -> None:

@@ -14,12 +14,11 @@ import typer
 
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import INTERRUPTED, NOT_CONVERGED
+from perp.cli.solve import LAWS
 from perp.errors import FileFormatError, suggest
 
 if TYPE_CHECKING:
     from perp.lab.survey import SurveyRow
-
-MODELS = ("box", "cone", "convex")
 
 WIDTH = 160
 """Columns of the table, where no terminal says how wide it is."""
@@ -66,8 +65,8 @@ def survey(
     from perp.solvers.warm_up import warm_up
 
     names = chosen_methods(methods)
-    if model is not None and model not in MODELS:
-        raise CommandError(f"--model {model!r} is unknown{suggest(model, MODELS)}")
+    if model is not None and model not in LAWS:
+        raise CommandError(f"--model {model!r} is unknown{suggest(model, LAWS)}")
     with refusing(ValueError):
         Stopping(tol=tol, max_seconds=seconds)
     if not folder.is_dir():
