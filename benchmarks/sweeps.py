@@ -12,7 +12,7 @@ import perp
 from benchmarks.cpp_twin import CppTwin
 from benchmarks.timing import interleave
 from perp import gallery
-from perp.solvers.splitting.orders import Order
+from perp.solvers.splitting.orders import Order, make_order
 from perp.solvers.splitting.sweeps import Sweeper, make_sweeper
 
 ROWS = (1_000, 20_000, 100_000)
@@ -21,10 +21,7 @@ ROWS_A_RUN = 3_000_000
 
 def _bound(problem: perp.LCP | perp.BoxLCP | perp.ContactProblem) -> tuple[Sweeper, Order, np.ndarray]:
     x = np.zeros(problem.n)
-    contacts, first = 0, 0
-    if isinstance(problem, perp.ContactProblem):
-        contacts, first = problem.contacts, problem.contact_rows
-    return make_sweeper(problem, 1.0, x), Order("forward", contacts, first, problem.n, 0), x
+    return make_sweeper(problem, 1.0, x), make_order(problem, "forward"), x
 
 
 def measure_rows(twin: CppTwin) -> Table:

@@ -201,6 +201,25 @@ def test_published_problems_are_solved_to_rounding(shared, name):
     assert perp.solve(problem, ConeNewton(), tol=1e-12).success
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "fclib/local_problem_test.hdf5",
+        "siconos/fclib_hdf5/Box_Stacks-i0122-82-5.hdf5",
+        "siconos/fc/OneObject-i1028-138.hdf5.dat",
+        "siconos/fc/NESpheres_10_1.dat",
+        "siconos/fc/Rover1040.dat",
+        "siconos/fc/FrictionContactProblem00071.dat",
+    ],
+)
+def test_newton_solves_published_problems_without_a_single_sweep(shared, name):
+    pytest.importorskip("h5py")
+    result = perp.solve(perp.load(shared / "data" / name), ConeNewton(start_sweeps=0, sweeps=0), tol=1e-10)
+    assert result.success
+    assert result.history.counters["sweeps"][-1] == 0
+    assert result.history.counters["factorisations"][-1] > 0
+
+
 def test_a_matrix_that_is_not_symmetric_is_welcome():
     rng = np.random.default_rng(5)
     A = strategies.spd_matrix(rng, 12) + 0.05 * (lambda S: S - S.T)(rng.standard_normal((12, 12)))

@@ -7,7 +7,7 @@ import numpy as np
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.solvers.splitting.block_sweeps import BlockSweeper, make_block_sweeper
-from perp.solvers.splitting.orders import Order
+from perp.solvers.splitting.orders import make_order
 
 
 class ConeSweeps:
@@ -16,7 +16,7 @@ class ConeSweeps:
     def __init__(self, problem: ContactProblem, more: int) -> None:
         assert problem.diagonal is not None
         self._problem = problem
-        self._order = Order("forward", problem.contacts, problem.contact_rows, problem.n, 0)
+        self._order = make_order(problem, "forward")
         self._sweeper: BlockSweeper | None = None
         self.done = 0
         self.more = more
