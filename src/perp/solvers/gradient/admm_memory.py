@@ -8,9 +8,9 @@ in the metric of the penalties. Where T is affine, which it is once no contact c
 GMRES. A point from which the plain step is much longer than the shortest so far is not trusted: the memory is
 forgotten, and the plain step that it was made of is taken instead.
 
-(`perp.solvers.anderson` accelerates iterations that are whole solves: it takes more trouble over each step and weighs
-nothing. Here an iteration costs a few sweeps, so differences are kept in place and mixed by kernels, in a metric that
-changes with the penalties.)
+(`perp.solvers.anderson` accelerates iterations that are whole solves, and takes more trouble over each step. Here an
+iteration costs a few sweeps, so differences are kept in place and mixed by kernels, in a metric that changes with the
+penalties.)
 """
 
 from __future__ import annotations
