@@ -14,11 +14,10 @@ from perp.problems.friction import ContactProblem, law_number
 from perp.problems.inputs import Vector
 from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator
 from perp.problems.operators.factored import BodyPairs
-from perp.problems.operators.sparse import unsigned_parts
 from perp.problems.problem import scale_data
 from perp.solvers.splitting.local_blocks import prepare_blocks
 from perp.solvers.splitting.orders import Index
-from perp.solvers.splitting.sweeps import steps
+from perp.solvers.splitting.sweeps import steps, sweep_factored
 
 LEAST_FILL = 0.5
 """Of blocks of 3 x 3: where fewer of their numbers are nonzeros, plain compressed rows read less."""
@@ -101,15 +100,11 @@ def _find_blocks(A: SparseOperator, problem: ContactProblem) -> tuple[Any, ...] 
 
 
 def _sweep_factored(A: FactoredOperator, contact: tuple[Any, ...], vectors: tuple[Vector, ...]) -> BlockSweeper:
-    """J and W = J M^-1 in compressed rows, with the velocity v = W^T x kept up to date."""
-    from perp.kernels import blocked, factored
+    """J and W = J M^-1 in compressed rows, with the velocity v = W^T x kept up to date, as PGS has them."""
+    from perp.kernels import blocked
 
-    J, W = unsigned_parts(A.J), unsigned_parts(A.scaled_rows)
-    x, velocity = vectors[-1], np.empty(A.mass.dofs)
-    refresh = partial(factored.velocity, *W, x, velocity)
-    refresh()
-    arrays = (*contact, *J, *W, A.compliance, *vectors, velocity)
-    return BlockSweeper(x, blocked.sweep_factored, arrays, refresh)
+    rows = sweep_factored(A, vectors, None)
+    return BlockSweeper(rows.x, blocked.sweep_factored, (*contact, *rows.arrays), rows.refresh)
 
 
 def _sweep_body_pairs(

@@ -17,12 +17,10 @@ from perp.solvers.splitting.diagonal import diagonal_objection
 from perp.solvers.splitting.jacobi import SAFETY, estimate_largest_eigenvalue
 from perp.solvers.splitting.modulus_adaptive import AlphaSearch, impulse_residual
 from perp.solvers.splitting.modulus_sweeps import ModulusSweeper, Sight, make_modulus_sweeper
+from perp.solvers.splitting.sweep_method import REFRESH_EVERY
 from perp.solvers.splitting.sweeps import steps
 
 OMEGAS = ("diagonal", "identity")
-
-REFRESH_EVERY = 64
-"""Iterations after which a kept velocity is computed anew; it costs as much as half a sweep."""
 
 BACKWARD = 16.0
 """Where lead < 0, alpha = None takes gamma alpha >= BACKWARD lead^2 lambda_max(D^-1 A): found by trial on stacks."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,8 @@ import numpy as np
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators import FactoredOperator
-from perp.problems.operators.sparse import unsigned_parts
 from perp.problems.problem import Problem
-from perp.solvers.splitting.sweeps import Sweeper, make_sweeper
+from perp.solvers.splitting.sweeps import Sweeper, make_sweeper, sweep_factored
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,8 @@ def make_modulus_sweeper(problem: Problem, sight: Sight, x: Vector) -> ModulusSw
 
         return ModulusSweeper(sweep_pairs, arrays[-6], u, bound.refresh, many=True)
     if bound.kernels is body_pairs:
-        bound = _row_by_row(problem, bound, x)
+        assert isinstance(problem.A, FactoredOperator)
+        bound = sweep_factored(problem.A, bound.arrays[-6:-1], None)  # step, b, lower, upper, x
     names = {dense: "sweep_dense", csr: "sweep_csr", runs: "sweep_runs", factored: "sweep_factored"}
     kernel = getattr(modulus, names[bound.kernels])
     arrays = (sight.lag, sight.lead, sight.printed, width, friction, u, *bound.arrays)
@@ -89,16 +88,3 @@ def _without_contacts(problem: Problem, bound: Sweeper) -> tuple[Any, ...]:
     assert isinstance(problem.A, FactoredOperator)
     assert problem.A.pairs is not None
     return (*bound.arrays[:2], problem.A.pairs.inverse_mass, np.empty(0), *bound.arrays[2:])
-
-
-def _row_by_row(problem: Problem, bound: Sweeper, x: Vector) -> Sweeper:
-    """The same problem with J and W = J M^-1 in compressed rows."""
-    from perp.kernels import factored
-
-    A = problem.A
-    assert isinstance(A, FactoredOperator)
-    J, W = unsigned_parts(A.J), unsigned_parts(A.scaled_rows)
-    velocity = np.empty(A.mass.dofs)
-    refresh = partial(factored.velocity, *W, x, velocity)
-    refresh()
-    return Sweeper(factored, (*J, *W, A.compliance, *bound.arrays[-6:-1], velocity), None, refresh)

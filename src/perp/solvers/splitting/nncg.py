@@ -15,14 +15,12 @@ from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
 from perp.solvers.options import require_choices
 from perp.solvers.splitting.diagonal import diagonal_objection
+from perp.solvers.splitting.sweep_method import REFRESH_EVERY
 from perp.solvers.splitting.sweeps import Sweeper, make_sweeper
 from perp.solvers.symmetry import asymmetry_objection
 
 ORDERS = ("forward", "backward", "symmetric")
 RESTARTS = ("published", "gradient")
-
-REFRESH_EVERY = 64
-"""Iterations after which the kept velocities are computed anew; it costs as much as a sweep."""
 
 SLIGHT_ASYMMETRY = 0.01
 """Contacts may have an A that is asymmetric by this share: with friction there is no objective to spoil anyway."""

@@ -60,7 +60,7 @@ def make_sweeper(problem: Problem, relaxation: float, x: Vector) -> Sweeper:
     if isinstance(A, FactoredOperator):
         if A.pairs is not None and _fits_body_pairs(problem, A.pairs):
             return _sweep_body_pairs(problem, A, A.pairs, vectors)
-        return _sweep_factored(A, vectors, contact)
+        return sweep_factored(A, vectors, contact)
     return _sweep_compressed_rows(
         A if isinstance(A, SparseOperator) else SparseOperator(A.to_sparse()), vectors, contact
     )
@@ -95,7 +95,7 @@ def _sweep_compressed_rows(A: SparseOperator, vectors: tuple[Vector, ...], conta
     return Sweeper(csr, (A.pointers, A.indices, A.values, *vectors), contact)
 
 
-def _sweep_factored(A: FactoredOperator, vectors: tuple[Vector, ...], contact: tuple[Any, ...] | None) -> Sweeper:
+def sweep_factored(A: FactoredOperator, vectors: tuple[Vector, ...], contact: tuple[Any, ...] | None) -> Sweeper:
     """J and W = J M^-1 in compressed rows, with the velocity v = W^T x kept up to date."""
     from perp.kernels import factored
 
