@@ -30,6 +30,14 @@ class FileFormatError(ValueError):
     """A file is damaged, hostile, too large, or not of a format that perp reads."""
 
 
+class StateNotFinite(ValueError):
+    """A step of a world would have made its state infinite; the world is as it was before the step."""
+
+    def __init__(self, step: int, time: float) -> None:
+        super().__init__(f"the state is not finite after step {step} (the last good one is at t = {time:.6g} s)")
+        self.step, self.time = step, time
+
+
 class MissingExtra(ImportError):
     """An optional dependency is needed and not installed; the message gives the command that installs it."""
 

@@ -10,7 +10,7 @@ always give the same numbers. `planted_lcp`, `planted_box` and `planted_contacts
 from perp.gallery.blocks import block_on_incline, block_on_wall, box_on_points
 from perp.gallery.box_pile import boxed_pile
 from perp.gallery.box_stack import box_stack, boxed_stack
-from perp.gallery.catalogue import Kind, Option, kinds, make
+from perp.gallery.catalogue import Kind, kinds, make
 from perp.gallery.classic import (
     all_signs,
     block_pivot_cycle,
@@ -34,6 +34,7 @@ from perp.gallery.example import Example, Expected
 from perp.gallery.grid import closed_fluid, fluid_like, poisson_2d, poisson_3d
 from perp.gallery.grips import pinched_capsule
 from perp.gallery.hinge_chain import hinged_chain
+from perp.gallery.options import Option
 from perp.gallery.painleve import painleve_rod, painleve_step
 from perp.gallery.planted import planted_box, planted_contacts, planted_lcp
 from perp.gallery.rolling import rolling_sphere

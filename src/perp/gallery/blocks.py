@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.gallery.box_layouts import POINTS
-from perp.gallery.catalogue import About, catalogued
+from perp.gallery.catalogue import catalogued
 from perp.gallery.contact_jacobian import box_inertia, contact_jacobian
 from perp.gallery.example import Example
+from perp.gallery.options import About
 from perp.gallery.scene import (
     GRAVITY,
     Friction,

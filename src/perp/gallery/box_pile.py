@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from perp.gallery.box_layouts import GROUND, POINTS
 from perp.gallery.box_stack import GRAVITY, STABILISATION, TIME_STEP, Compliance, Friction, Load, MassRatio
-from perp.gallery.catalogue import About, catalogued
+from perp.gallery.catalogue import catalogued
 from perp.gallery.contact_jacobian import box_inertia, contact_jacobian, random_rotations
 from perp.gallery.example import Example
+from perp.gallery.options import About
 from perp.gallery.planted import Active, Degenerate, planted_box
 from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.gallery.box_layouts import POINTS, Layout, nearest_layout
-from perp.gallery.catalogue import About, catalogued
+from perp.gallery.catalogue import catalogued
 from perp.gallery.contact_jacobian import box_inertia, contact_jacobian, random_rotations
 from perp.gallery.example import Example
+from perp.gallery.options import About
 from perp.gallery.planted import (
     Active,
     ActiveContacts,

@@ -8,68 +8,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
-from typing import Any, Literal, ParamSpec, get_args, get_origin, get_type_hints
+from typing import Any, ParamSpec, get_type_hints
 
 from perp.errors import suggest
 from perp.gallery.example import Example
+from perp.gallery.options import SEED, Option, read_option
 
 P = ParamSpec("P")
-
-
-@dataclass(frozen=True)
-class About:
-    """What a parameter means, and the range of a number."""
-
-    text: str
-    at_least: float = -math.inf
-    at_most: float = math.inf
-
-
-@dataclass(frozen=True)
-class Option:
-    """One parameter of a generator: `type` is float, int or str; `choices` is empty where any value of it will do."""
-
-    name: str
-    type: type
-    default: Any
-    doc: str
-    choices: tuple[Any, ...] = ()
-    optional: bool = False
-    at_least: float = -math.inf
-    at_most: float = math.inf
-
-    def check(self, value: Any) -> None:
-        """Raise TypeError for a value of the wrong type, ValueError for one out of range."""
-        if value is None and self.optional:
-            return
-        if self.choices:
-            if value not in self.choices:
-                raise ValueError(f"{self.name} is {value!r}{suggest(str(value), map(str, self.choices))}")
-            return
-        number = Integral if self.type is int else Real
-        if isinstance(value, bool) or not isinstance(value, number):
-            raise TypeError(f"{self.name} is {value!r}; {'an integer' if self.type is int else 'a number'} is needed")
-        given: Any = value  # an int may be too large for a float
-        if abs(given) > sys.float_info.max:
-            raise ValueError(f"{self.name} is {value}; it must be finite")
-        if not self.at_least <= given <= self.at_most:
-            raise ValueError(f"{self.name} is {value}; it must lie in {self.at_least:g}..{self.at_most:g}")
-
-    def parse(self, text: str) -> Any:
-        """The value that a command line means by `text`."""
-        if self.optional and text.lower() == "none":
-            return None
-        if self.choices:
-            return next((choice for choice in self.choices if str(choice) == text), text)
-        try:
-            return self.type(text)
-        except ValueError:
-            raise ValueError(f"{self.name} is {text!r}; {self.type.__name__} is needed") from None
 
 
 @dataclass(frozen=True)
@@ -87,7 +34,6 @@ class Kind:
 
 
 _CATALOGUE: dict[str, Kind] = {}
-_SEED = Option("seed", int, 0, "seed of the random numbers", at_least=0)
 
 
 def catalogued(n: int | None = None) -> Callable[[Callable[P, Example]], Callable[P, Example]]:
@@ -99,12 +45,12 @@ def catalogued(n: int | None = None) -> Callable[[Callable[P, Example]], Callabl
     def register(build: Callable[P, Example]) -> Callable[P, Example]:
         signature = inspect.signature(build)
         hints = get_type_hints(build, include_extras=True)
-        options = {p.name: _option(p, hints[p.name]) for p in signature.parameters.values() if p.name != "seed"}
+        options = {p.name: read_option(p, hints[p.name]) for p in signature.parameters.values() if p.name != "seed"}
         size = options.pop("n", None)
         checks = [
             *options.values(),
             *([size] if size else []),
-            *([_SEED] if "seed" in signature.parameters else []),
+            *([SEED] if "seed" in signature.parameters else []),
         ]
         name = build.__name__
 
@@ -154,7 +100,7 @@ def make(kind: str, *, n: int | None = None, seed: int = 0, **options: Any) -> E
         if name not in entry.options:
             known = suggest(name, entry.options) if entry.options else "; it has none"
             raise TypeError(f"{kind} has no option {name!r}{known}")
-    _SEED.check(seed)
+    SEED.check(seed)
     if entry.size is None and n not in (None, entry.n):
         raise ValueError(f"n is {n}; {kind} always has n = {entry.n}")
     if entry.size is not None and n is not None:
@@ -162,21 +108,3 @@ def make(kind: str, *, n: int | None = None, seed: int = 0, **options: Any) -> E
     if entry.seeded:
         options["seed"] = seed
     return entry.build(**options)
-
-
-def _option(parameter: inspect.Parameter, hint: Any) -> Option:
-    """Read `Annotated[type, About(...)]`, where type is float, int, Literal[...] or one of these `| None`."""
-    about = next(item for item in hint.__metadata__ if isinstance(item, About))
-    parts = [hint.__origin__] if get_origin(hint.__origin__) is Literal else get_args(hint.__origin__)
-    plain = [part for part in parts or [hint.__origin__] if part is not type(None)]
-    choices = get_args(plain[0]) if get_origin(plain[0]) is Literal else ()
-    return Option(
-        name=parameter.name,
-        type=type(choices[0]) if choices else plain[0],
-        default=parameter.default,
-        doc=about.text,
-        choices=choices,
-        optional=len(parts) > len(plain),
-        at_least=about.at_least,
-        at_most=about.at_most,
-    )

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.gallery.catalogue import About, catalogued
+from perp.gallery.catalogue import catalogued
 from perp.gallery.contact_jacobian import contact_jacobian, random_rotations
 from perp.gallery.example import Example
+from perp.gallery.options import About
 from perp.gallery.planted import ActiveContacts, GrazingContacts, Sliding, draw_parts, draw_sizes
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Matrix, Vector, freeze

@@ -24,8 +24,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from perp.gallery.catalogue import About, catalogued
+from perp.gallery.catalogue import catalogued
 from perp.gallery.example import Example
+from perp.gallery.options import About
 from perp.gallery.scene import GRAVITY, Friction, Scene, TimeStep
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Matrix, Vector, freeze

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import numpy as np
 
-from perp.gallery.catalogue import About, catalogued
+from perp.gallery.catalogue import catalogued
 from perp.gallery.contact_jacobian import contact_jacobian
 from perp.gallery.example import Example
+from perp.gallery.options import About
 from perp.gallery.scene import GRAVITY, Friction, Heading, Model, Scene, TimeStep, pressed_contact
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import freeze

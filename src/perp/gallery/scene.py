@@ -16,8 +16,8 @@ from typing import Annotated, Literal
 import numpy as np
 from scipy import sparse
 
-from perp.gallery.catalogue import About
 from perp.gallery.example import Example
+from perp.gallery.options import About
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.operators import FactoredOperator

@@ -1,0 +1,101 @@
+"""Worlds of rigid bodies that touch: the step that discs, free bodies and articulated ones share.
+
+    find contacts -> make the problem -> warm start -> solve -> velocities -> positions
+
+(semi-implicit Euler, THESIS eq. 2.5-2.7, 2.14 and 2.27).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.errors import InvalidProblem, StateNotFinite
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import Vector, require_number
+from perp.recording.frame import ContactFrame, Frame
+from perp.worlds.contacts import Contacts
+from perp.worlds.report import StepReport, StepSeconds
+from perp.worlds.warm_start import carry_impulses, not_worse_than_cold
+from perp.worlds.world import Solve, World
+
+
+class ContactWorld(World):
+    """A world makes its contacts, its problem and its motion; this class has the step and the memory of impulses."""
+
+    def __init__(self, *, model: str = "box", warm_start: bool = True) -> None:
+        self.time, self.steps = 0.0, 0
+        self.model = model
+        self.warm_start = warm_start
+        self._last: tuple[Contacts, Vector] | None = None
+
+    def step(self, dt: float, solve: Solve) -> StepReport:
+        """Move the state on by dt [s] with impulses from `solve(problem, x0)`."""
+        require_number(dt, "dt", positive=True)
+        begun = perf_counter()
+        contacts = self.find_contacts(dt)
+        found = perf_counter()
+        problem = self._problem(contacts, dt)
+        x0 = self._recall(contacts, problem)
+        assembled = perf_counter()
+        solution = solve(problem, x0)
+        x = np.array(solution.x, dtype=np.float64)
+        solved = perf_counter()
+        if not self.move(problem, x, dt):
+            raise StateNotFinite(self.steps + 1, self.time)
+        self.steps += 1
+        self.time += dt
+        self._last = (contacts, x)
+        moved = perf_counter()
+        seconds = StepSeconds(found - begun, assembled - found, solved - assembled, moved - solved)
+        return StepReport(self.steps, self.time, problem, contacts, x0, x, solution, seconds)
+
+    def forget_impulses(self) -> None:
+        """Start the next step cold: after bodies were moved by hand."""
+        self._last = None
+
+    @abstractmethod
+    def find_contacts(self, dt: float) -> Contacts:
+        """Every contact that a step of dt must know of."""
+
+    @abstractmethod
+    def make_problem(self, contacts: Contacts, dt: float) -> ContactProblem:
+        """The problem whose unknowns are the impulses of the step: contacts first, in their order."""
+
+    @abstractmethod
+    def match_contacts(self, old: Contacts, new: Contacts) -> NDArray[np.int64]:
+        """For each new contact the number of the old one that it continues, or -1."""
+
+    @abstractmethod
+    def move(self, problem: ContactProblem, x: Vector, dt: float) -> bool:
+        """New velocities and positions; False, and nothing changed, where they would not be finite."""
+
+    @abstractmethod
+    def bodies(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Position, orientation, velocity and spin of every body, as a `Frame` has them; copies."""
+
+    def frame(self, report: StepReport | None = None) -> Frame:
+        position, orientation, velocity, spin = self.bodies()
+        if report is None:
+            contacts = ContactFrame.none(position.shape[1])
+        else:
+            found = report.contacts
+            impulse = found.impulses(report.x)
+            contacts = ContactFrame(found.bodies, found.point, found.frame[:, 0], found.gap, impulse)
+        return Frame(self.steps, self.time, position, orientation, velocity, spin, contacts)
+
+    def _problem(self, contacts: Contacts, dt: float) -> ContactProblem:
+        try:
+            return self.make_problem(contacts, dt)
+        except InvalidProblem as error:  # velocities so large that products with them are infinite
+            raise StateNotFinite(self.steps + 1, self.time) from error
+
+    def _recall(self, contacts: Contacts, problem: ContactProblem) -> Vector | None:
+        if not self.warm_start or self._last is None:
+            return None
+        old, x = self._last
+        match = self.match_contacts(old, contacts)
+        return not_worse_than_cold(problem, carry_impulses(old, x, contacts, match, problem.n))

@@ -1,0 +1,58 @@
+"""What every world is: a state that a step moves on, with the impulses (or pressures) that a solver finds.
+
+Physics knows no solver. A step is handed one, `solve(problem, x0)`, and takes `.x` of what it returns; so each scene is
+also a generator of real problems, and any method can be tried on any step:
+
+    world.step(1 / 60, lambda problem, x0: perp.solve(problem, "block_gauss_seidel", x0=x0))
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from perp.problems.inputs import Vector
+from perp.recording.frame import Frame
+from perp.recording.shapes import Shape
+from perp.worlds.report import StepReport
+
+
+class Solution(Protocol):
+    """What a step needs of a solver's answer. `perp.Result` has it; residual, iterations, ... are reported if there."""
+
+    @property
+    def x(self) -> Vector: ...
+
+
+Solve = Callable[[Any, Vector | None], Solution]
+"""`solve(problem, x0)`: x0 is None where there is nothing to start from."""
+
+
+class World(ABC):
+    """Time, steps taken, and a state. A step that would make the state infinite raises `StateNotFinite` and leaves the
+    world as it was."""
+
+    time: float
+    """[s]"""
+    steps: int
+
+    @abstractmethod
+    def step(self, dt: float, solve: Solve) -> StepReport:
+        """Move the state on by dt [s]."""
+
+    @abstractmethod
+    def frame(self, report: StepReport | None = None) -> Frame:
+        """The state now, with the contacts of the step that led to it."""
+
+    @abstractmethod
+    def shapes(self) -> tuple[Shape, ...]:
+        """What the bodies look like."""
+
+    @abstractmethod
+    def energy(self) -> float:
+        """Kinetic and potential energy [J]."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """A hash of every bit of the state: two runs that agree in it are the same run."""
