@@ -7,6 +7,7 @@ from perp.problems.constraint_rows import ContactRows, JointRows, LimitRows, Mot
 from perp.problems.contact_states import ContactState, ContactStates, contact_states
 from perp.problems.files import load, load_solution, save
 from perp.problems.friction import ContactProblem
+from perp.problems.islands import Island, gather, split_islands
 from perp.problems.lcp import LCP
 from perp.problems.models.fixed_box import fixed_box
 from perp.problems.models.frictionless import frictionless
@@ -18,6 +19,7 @@ from perp.problems.operators import (
     FactoredOperator,
     MatrixFreeOperator,
     Operator,
+    PlanarMasses,
     SparseMass,
     SparseOperator,
     StencilOperator,
@@ -30,6 +32,8 @@ from perp.solvers.gradient.apgd import APGD
 from perp.solvers.gradient.mprgp import MPRGP
 from perp.solvers.gradient.pgcg import PGCG
 from perp.solvers.gradient.spg import SPG
+from perp.solvers.island_results import IslandsResult
+from perp.solvers.islands import solve_islands
 from perp.solvers.loop import Progress
 from perp.solvers.newton.cone_newton import ConeNewton
 from perp.solvers.newton.fischer import Fischer
@@ -68,6 +72,11 @@ __all__ = [
     "frictionless",
     "fixed_box",
     "solve_fixed_box",
+    "split_islands",
+    "solve_islands",
+    "gather",
+    "Island",
+    "IslandsResult",
     "contact_states",
     "ContactStates",
     "ContactState",
@@ -135,6 +144,7 @@ __all__ = [
     "StencilOperator",
     "MatrixFreeOperator",
     "BodyMasses",
+    "PlanarMasses",
     "DiagonalMass",
     "SparseMass",
     "__version__",

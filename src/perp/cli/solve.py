@@ -48,6 +48,10 @@ def solve(
         str | None,
         typer.Option(help="Give the contacts this law of friction: box, cone or convex.", show_default=False),
     ] = None,
+    islands: Annotated[
+        bool,
+        typer.Option("--islands", help="Solve parts that have nothing to do with one another one by one."),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
     out: Annotated[
         Path | None, typer.Option(help="Write x, y and how it went to this .npz file.", show_default=False)
@@ -62,6 +66,7 @@ def solve(
     from perp.cli.progress import watching
     from perp.problems.files import load, load_solution
     from perp.solvers import api
+    from perp.solvers.islands import solve_islands
     from perp.solvers.loop import SolveInterrupted
     from perp.solvers.stopping import Stopping
 
@@ -80,7 +85,8 @@ def solve(
             refusing(MethodRefused, InvalidProblem, MissingAbility, MissingExtra, MemoryError),
             watching(quiet=json) as callback,
         ):
-            result = api.solve(problem, chosen, stop=stop, callback=callback)
+            run = solve_islands if islands else api.solve
+            result = run(problem, chosen, stop=stop, callback=callback)
     except SolveInterrupted as interrupt:
         finish(file, interrupt.partial_result, known, json, out)
         raise typer.Exit(INTERRUPTED) from None
@@ -146,6 +152,7 @@ def describe_result(file: Path, result: Result, apart: float | None, out: Path |
         "kind": result.problem.kind,
         "n": result.problem.n,
         "method": result.method,
+        "islands": describe_islands(result),
         "status": result.status.name,
         "success": result.success,
         "message": result.message,
@@ -167,6 +174,17 @@ def describe_result(file: Path, result: Result, apart: float | None, out: Path |
     }
 
 
+def describe_islands(result: Result) -> dict[str, int] | None:
+    """How many, with how many rows at most, and how many failed; None for a problem that was solved as a whole."""
+    from perp.solvers.island_results import IslandsResult
+
+    if not isinstance(result, IslandsResult):
+        return None
+    largest = max(island.rows.size for island in result.islands)
+    failed = sum(not part.success for part in result.parts)
+    return {"count": len(result.islands), "largest": largest, "failed": failed}
+
+
 def describe_certificate(result: Result) -> dict[str, Any] | None:
     if result.certificate is None:
         return None
@@ -182,7 +200,7 @@ def last_counts(result: Result) -> dict[str, float]:
 def show_result(file: Path, result: Result, apart: float | None, out: Path | None) -> None:
     lines = {
         "problem": f"{file}: {repr(result.problem).strip('<>')}",
-        "method": " then ".join(attempt.method for attempt in result.attempts),
+        "method": result.method,
         "status": f"{result.status.name}: {result.message}",
         "residual": f"{result.residual:.3e}",
         "iterations": f"{result.iterations}",

@@ -25,8 +25,8 @@ from scipy import sparse
 from perp.errors import InvalidProblem
 from perp.problems.friction import ContactProblem, require_dimension
 from perp.problems.inputs import Vector, as_bound, as_vector, require_number
-from perp.problems.operators import BodyMasses, FactoredOperator
-from perp.problems.operators.masses import as_mass
+from perp.problems.operators import BodyMasses, FactoredOperator, PlanarMasses
+from perp.problems.operators.masses import Mass, as_mass
 from perp.problems.operators.sparse import as_csr
 
 CORRECTED = 0.2
@@ -225,16 +225,16 @@ def assemble_step(
     M, h = as_mass(mass), float(time_step)
     v = as_vector(velocity, "velocity", M.dofs)
     push = np.zeros(M.dofs) if force is None else as_vector(force, "force", M.dofs)
-    jacobians = [_as_rows(group.J, M) for group in ordered]
+    rigid, sizes = _all_rows(ordered, M)
     with np.errstate(all="ignore"):  # what overflows is found when the problem is made of it
-        free = v + h * M.solve(push)
-        motions = [Motion(J @ v, J @ free, h) for J in jacobians]
+        before, free = rigid.relative_velocity(v), rigid.relative_velocity(v + h * M.solve(push))
+        spans = [slice(stop - size, stop) for size, stop in zip(sizes, np.cumsum(sizes), strict=True)]
+        motions = [Motion(before[span], free[span], h) for span in spans]
         terms = [group.terms(motion, dimension) for group, motion in zip(ordered, motions, strict=True)]
-    whole = sparse.vstack([sparse.csr_array((0, M.dofs)), *jacobians], format="csr")
-    A = FactoredOperator(whole, M, _joined([one.compliance for one in terms]))
+    A = rigid.with_compliance(_joined([one.compliance for one in terms]))
     friction = [
-        group.coefficients_of_friction(J.shape[0], dimension)
-        for group, J in zip(ordered, jacobians, strict=True)
+        group.coefficients_of_friction(size, dimension)
+        for group, size in zip(ordered, sizes, strict=True)
         if isinstance(group, ContactRows)
     ]
     b = _joined([one.b for one in terms])
@@ -242,10 +242,28 @@ def assemble_step(
     return ContactProblem(A, b, _joined(friction), model, dimension=dimension, lower=lower, upper=upper)
 
 
-def _as_rows(J: Any, mass: Any) -> sparse.csr_array:
+def _all_rows(groups: Sequence[Rows], mass: Mass) -> tuple[FactoredOperator, list[int]]:
+    """J M^-1 J^T of all groups one below the other, and how many rows each has; pairs of bodies stay pairs."""
+    if isinstance(mass, BodyMasses | PlanarMasses) and groups and all(isinstance(group.J, tuple) for group in groups):
+        bodies = [np.asarray(group.J[0]) for group in groups]
+        blocks = [np.asarray(group.J[1]) for group in groups]
+        for place, (pairs, jacobian) in enumerate(zip(bodies, blocks, strict=True)):
+            if pairs.ndim != 2 or jacobian.ndim != 3 or len(pairs) != len(jacobian):
+                raise InvalidProblem(
+                    f"J of rows[{place}] is (bodies, blocks) of shapes {pairs.shape}, {jacobian.shape}; "
+                    "m x 2 and m x 2 x 6 (3 in a plane) are needed"
+                )
+        stack = (bodies[0], blocks[0]) if len(groups) == 1 else (np.concatenate(bodies), np.concatenate(blocks))
+        return FactoredOperator.from_body_pairs(*stack, mass), [len(pairs) for pairs in bodies]
+    jacobians = [_as_rows(group.J, mass) for group in groups]
+    whole = sparse.vstack([sparse.csr_array((0, mass.dofs)), *jacobians], format="csr")
+    return FactoredOperator(whole, mass), [int(J.shape[0]) for J in jacobians]
+
+
+def _as_rows(J: Any, mass: Mass) -> sparse.csr_array:
     if isinstance(J, tuple):
-        if not isinstance(mass, BodyMasses):
-            raise TypeError("J as (bodies, blocks) needs perp.BodyMasses")
+        if not isinstance(mass, BodyMasses | PlanarMasses):
+            raise TypeError("J as (bodies, blocks) needs perp.BodyMasses or perp.PlanarMasses")
         bodies, blocks = J
         return FactoredOperator.from_body_pairs(bodies, blocks, mass).J
     matrix = as_csr(J, "J")

@@ -92,7 +92,7 @@ def solve(
     begun = perf_counter()
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is {type(problem).__name__}; perp.LCP, BoxLCP or ContactProblem is needed")
-    criteria = _as_stopping(stop).with_changes(
+    criteria = as_stopping(stop).with_changes(
         tol=tol, max_iterations=max_iterations, max_seconds=max_seconds, check_every=check_every
     )
     if isinstance(method, str) and method == "auto":
@@ -102,7 +102,7 @@ def solve(
     else:
         chosen = make_method(method, options, ARGUMENTS)
     require_fit(chosen, problem, default_methods)
-    x, notes = _starting_point(problem, x0)
+    x, notes = starting_point(problem, x0)
     work = problem if chosen.scales_itself else problem.equilibrated()
     if isinstance(problem.A, SparseOperator) and problem.A.given_format != "csr":
         notes.append(f"A was converted once from {problem.A.given_format} to csr")
@@ -116,13 +116,13 @@ def solve(
     return _judge(problem, work, chosen, outcome, notes, criteria.tol)
 
 
-def _as_stopping(stop: Any) -> Stopping:
+def as_stopping(stop: Any) -> Stopping:
     if stop is not None and not isinstance(stop, Stopping):
         raise TypeError(f"stop is {type(stop).__name__}; perp.Stopping(...) is needed")
     return stop or Stopping()
 
 
-def _starting_point(problem: Problem, x0: Any) -> tuple[Vector, list[str]]:
+def starting_point(problem: Problem, x0: Any) -> tuple[Vector, list[str]]:
     source = getattr(x0, "problem", None)
     notes = []
     if x0 is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.gallery import contact_like
@@ -12,7 +13,14 @@ from perp.linalg.free_systems import choose_system
 from perp.problems.box import BoxLCP
 from perp.problems.friction import ContactProblem
 from perp.problems.lcp import LCP
-from perp.problems.operators import BodyMasses, DenseOperator, FactoredOperator, Operator, SparseOperator
+from perp.problems.operators import (
+    BodyMasses,
+    DenseOperator,
+    FactoredOperator,
+    Operator,
+    PlanarMasses,
+    SparseOperator,
+)
 from perp.solvers.api import solve
 from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
@@ -49,11 +57,24 @@ def warm_up() -> None:
         for problem in (LCP(A, -np.ones(6)), ContactProblem(A, -np.ones(6), 0.5)):
             for method in suitable_methods(problem):
                 solve(problem, method, max_iterations=1).verify()
+    bodies.relative_velocity(np.ones(12))
+    _warm_up_planar(jacobian[:, :, :3])
     solve(ContactProblem(bodies, -np.ones(6), 0.5), BlockGaussSeidel(order="coloured"), max_iterations=1)
     _warm_up_pivoting(bodies)
     _warm_up_newton(bodies)
     _warm_up_cone_newton(forms)
     _warm_up_krylov(bodies)
+
+
+def _warm_up_planar(jacobian: NDArray[np.float64]) -> None:
+    """Bodies in a plane have kernels of their own."""
+    discs = FactoredOperator.from_body_pairs([[0, 1]] * 6, jacobian, PlanarMasses([1.0, 1.0], [1.0, 1.0]))
+    contacts = [ContactProblem(discs, -np.ones(6), 0.5, model, dimension=2) for model in ("box", "convex", "disc")]
+    for problem in (LCP(discs, -np.ones(6)), *contacts):
+        for method in suitable_methods(problem):
+            solve(problem, method, max_iterations=1).verify()
+    discs.velocity(np.ones(6))
+    discs.relative_velocity(np.ones(6))
 
 
 def _warm_up_pivoting(bodies: FactoredOperator) -> None:

@@ -44,7 +44,7 @@ class ContactWorld(World):
         solution = solve(problem, x0)
         x = np.array(solution.x, dtype=np.float64)
         solved = perf_counter()
-        if not self.move(problem, x, dt):
+        if not (np.isfinite(x).all() and self.move(problem, x, dt)):
             raise StateNotFinite(self.steps + 1, self.time)
         self.steps += 1
         self.time += dt

@@ -20,6 +20,7 @@ from perp import (
 )
 from perp.errors import FileFormatError
 from perp.problems.files import load
+from perp.problems.operators import PlanarMasses
 
 ROWS = 6
 """Of every operator here: two contacts in three dimensions, three in two."""
@@ -35,6 +36,7 @@ def make_operators():
     bodies = BodyMasses([2.0, np.inf, 0.3], [np.diag([1.0, 2.0, 3.0]), np.zeros((3, 3)), np.eye(3) / 7])
     two = np.array([[0, -1], [1, 2], [2, 0], [-1, 1], [0, 2], [-1, -1]])
     three_bodies = rng.standard_normal((ROWS, 18))
+    discs = PlanarMasses([2.0, np.inf, 0.3], [1 / 3, 0.0, 7.0])
     J = sparse.random_array((ROWS, 4), density=0.6, rng=rng, format="csr")
     M = sparse.csr_array([[3.0, 1, 0, 0], [1, 4, 0.1, 0], [0, 0.1, 5, 0], [0, 0, 0, 1 / 3]])
     compliance = np.linspace(0.0, 0.1, ROWS)
@@ -44,6 +46,8 @@ def make_operators():
         "sparse_64_bit": wide,
         "body_pairs": FactoredOperator.from_body_pairs(two, rng.standard_normal((ROWS, 2, 6)), bodies, compliance),
         "body_rows": FactoredOperator(three_bodies, bodies),
+        "planar_pairs": FactoredOperator.from_body_pairs(two, rng.standard_normal((ROWS, 2, 3)), discs, compliance),
+        "planar_rows": FactoredOperator(rng.standard_normal((ROWS, 9)), discs),
         "diagonal_mass": FactoredOperator(J, DiagonalMass([1.0, np.inf, 1 / 3, 7.0]), compliance),
         "sparse_mass": FactoredOperator(J, SparseMass(M), 0.25),
         "stencil": StencilOperator((3, 2), rng.uniform(3.0, 4.0, (3, 2)), (-1.0, -1 / 3)),
@@ -116,12 +120,12 @@ def assert_same_operator(first, second):
     else:
         assert_same_mass(first.mass, second.mass)
         assert_same_bits(first.compliance, second.compliance)
-        assert (first.pairs is None) == (second.pairs is None)
-        if first.pairs is None:
+        assert type(first.paired) is type(second.paired)
+        if first.paired is None:
             assert_same_csr(first.J, second.J)
         else:
             for part in ("bodies", "jacobian", "inverse_mass"):
-                assert_same_bits(getattr(first.pairs, part), getattr(second.pairs, part))
+                assert_same_bits(getattr(first.paired, part), getattr(second.paired, part))
 
 
 def assert_same_mass(first, second):
@@ -130,6 +134,9 @@ def assert_same_mass(first, second):
         assert_same_bits(first.mass, second.mass)
         assert_same_bits(first.inertia, second.inertia)
         assert_same_bits(first.inverse_blocks, second.inverse_blocks)
+    elif isinstance(first, PlanarMasses):
+        assert_same_bits(first.mass, second.mass)
+        assert_same_bits(first.inertia, second.inertia)
     elif isinstance(first, DiagonalMass):
         assert_same_bits(first.m, second.m)
     else:

@@ -61,7 +61,7 @@ class BlockDiagonal:
         columns = v.reshape(len(v), -1)
         stack = columns[: self.split].reshape(*self.blocks.shape[:2], columns.shape[1])
         product = np.empty(columns.shape)
-        product[: self.split] = np.einsum("cij,cjk->cik", self.blocks, stack).reshape(self.split, -1)
+        product[: self.split] = np.einsum("cij,cjk->cik", self.blocks, stack).reshape(self.split, columns.shape[1])
         product[self.split :] = self.diagonal[:, None] * columns[self.split :]
         return product.reshape(v.shape)
 

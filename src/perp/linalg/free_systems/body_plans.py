@@ -18,7 +18,7 @@ from perp.linalg.orderings import order as order_rows
 from perp.linalg.plan import Plan, with_diagonal
 from perp.linalg.symbolic import Graph
 from perp.problems.inputs import Vector, freeze
-from perp.problems.operators import BodyMasses, FactoredOperator
+from perp.problems.operators import BodyMasses, FactoredOperator, PlanarMasses
 from perp.problems.operators.factored import BodyPairs
 
 Integers = NDArray[np.int64]
@@ -181,11 +181,11 @@ class RowPlan(BodyPlan):
 def movable_parts(A: FactoredOperator) -> tuple[sparse.csr_array, sparse.csr_array]:
     """J, sorted, and M; a body that cannot move has zeros in J and the identity in M, so that its velocity is zero."""
     J, mass = A.J, A.mass
-    if isinstance(mass, BodyMasses) and not np.isfinite(mass.mass).all():
+    if isinstance(mass, BodyMasses | PlanarMasses) and not np.isfinite(mass.mass).all():
         moves = np.isfinite(mass.mass)
-        J = sparse.csr_array(J @ sparse.diags_array(np.repeat(moves, 6).astype(np.float64)))
+        J = sparse.csr_array(J @ sparse.diags_array(np.repeat(moves, mass.dofs // moves.size).astype(np.float64)))
         J.eliminate_zeros()
-        mass = _finite(mass)
+        mass = _finite(mass) if isinstance(mass, BodyMasses) else _finite_planar(mass)
     if not J.has_sorted_indices:
         J = J.sorted_indices()
     return J, sparse.csr_array(mass.to_sparse())
@@ -203,6 +203,10 @@ def _finite(mass: BodyMasses) -> BodyMasses:
     if moves.all():
         return mass
     return BodyMasses(np.where(moves, mass.mass, 1.0), np.where(moves[:, None, None], mass.inertia, np.eye(3)))
+
+
+def _finite_planar(mass: PlanarMasses) -> PlanarMasses:
+    return PlanarMasses(np.where(np.isfinite(mass.mass), mass.mass, 1.0), mass.inertia)
 
 
 def _plan_blocks(pairs: Integers, bodies: int, ordering: str) -> Plan:

@@ -20,6 +20,7 @@ from perp.problems.operators import (
     DiagonalMass,
     FactoredOperator,
     Operator,
+    PlanarMasses,
     SparseMass,
     SparseOperator,
     StencilOperator,
@@ -28,7 +29,7 @@ from perp.problems.operators import (
 Arrays = dict[str, NDArray[Any]]
 
 FORMS = (DenseOperator.form, SparseOperator.form, FactoredOperator.form, StencilOperator.form)
-MASSES = ("bodies", "diagonal", "sparse")
+MASSES = ("bodies", "planar", "diagonal", "sparse")
 
 
 def operator_to_arrays(A: Operator) -> Arrays:
@@ -83,17 +84,16 @@ def _stencil_from_arrays(archive: Archive) -> StencilOperator:
 
 
 def _jacobian_to_arrays(A: FactoredOperator) -> Arrays:
-    if A.pairs is None:
+    if A.paired is None:
         return _csr_to_arrays("J", A.J)
-    numbers = A.pairs.bodies.reshape(-1, 2).astype(np.int64)
-    world = numbers == A.pairs.body_count
-    return {"bodies": np.where(world, -1, numbers), "jacobian": A.pairs.jacobian.reshape(-1, 2, 6)}
+    bodies, jacobian = A.paired.as_given()
+    return {"bodies": bodies, "jacobian": jacobian}
 
 
 def _factored_from_arrays(archive: Archive) -> FactoredOperator:
     mass = _mass_from_arrays(archive)
     compliance = archive.numbers("compliance")
-    if isinstance(mass, BodyMasses) and "bodies" in archive:
+    if isinstance(mass, BodyMasses | PlanarMasses) and "bodies" in archive:
         bodies, jacobian = archive.integers("bodies", 2), archive.numbers("jacobian", 3)
         return FactoredOperator.from_body_pairs(bodies, jacobian, mass, compliance)
     return FactoredOperator(_csr_from_arrays(archive, "J", mass.dofs), mass, compliance)
@@ -102,6 +102,8 @@ def _factored_from_arrays(archive: Archive) -> FactoredOperator:
 def _mass_to_arrays(mass: Any) -> Arrays:
     if isinstance(mass, BodyMasses):
         return {"M.form": np.array("bodies"), "M.mass": mass.mass, "M.inertia": mass.inertia}
+    if isinstance(mass, PlanarMasses):
+        return {"M.form": np.array("planar"), "M.mass": mass.mass, "M.inertia": mass.inertia}
     if isinstance(mass, DiagonalMass):
         return {"M.form": np.array("diagonal"), "M.diagonal": mass.m}
     if isinstance(mass, SparseMass):
@@ -109,10 +111,12 @@ def _mass_to_arrays(mass: Any) -> Arrays:
     raise FileFormatError(f"perp has no way to save a {type(mass).__name__}")
 
 
-def _mass_from_arrays(archive: Archive) -> BodyMasses | DiagonalMass | SparseMass:
+def _mass_from_arrays(archive: Archive) -> BodyMasses | PlanarMasses | DiagonalMass | SparseMass:
     form = archive.word("M.form")
     if form == "bodies":
         return BodyMasses(archive.numbers("M.mass"), archive.numbers("M.inertia", 3))
+    if form == "planar":
+        return PlanarMasses(archive.numbers("M.mass"), archive.numbers("M.inertia"))
     if form == "diagonal":
         return DiagonalMass(archive.numbers("M.diagonal"))
     if form == "sparse":

@@ -9,9 +9,10 @@ from scipy.sparse import issparse
 from perp.problems.operators.base import Operator
 from perp.problems.operators.dense import DenseOperator
 from perp.problems.operators.factored import FactoredOperator
-from perp.problems.operators.masses import BodyMasses, DiagonalMass, SparseMass
+from perp.problems.operators.masses import BodyMasses, DiagonalMass, PlanarMasses
 from perp.problems.operators.matrix_free import MatrixFreeOperator
 from perp.problems.operators.sparse import SparseOperator
+from perp.problems.operators.sparse_mass import SparseMass
 from perp.problems.operators.stencil import StencilOperator
 
 
@@ -33,6 +34,7 @@ __all__ = [
     "FactoredOperator",
     "MatrixFreeOperator",
     "Operator",
+    "PlanarMasses",
     "SparseMass",
     "SparseOperator",
     "StencilOperator",

@@ -1,12 +1,13 @@
 """The mass matrix M of a factored operator, and its inverse applied.
 
-Three forms: rigid bodies (a mass and a 3 x 3 inertia each), a diagonal, or any sparse symmetric positive definite
-matrix (joint-space inertia, finite elements). All offer `dofs`, `solve(f) = M^-1 f` for a vector or a matrix of
-columns, and `scale_rows(J) = J M^-1`.
+Four forms: rigid bodies in space (a mass and a 3 x 3 inertia each), in a plane (a mass and one number), a diagonal, or
+any sparse symmetric positive definite matrix (`sparse_mass.py`). All offer `dofs`, `solve(f) = M^-1 f` for a vector or
+a matrix of columns, and `scale_rows(J) = J M^-1`.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,12 +15,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Vector, as_block_stack, as_vector, freeze
+from perp.problems.inputs import Vector, as_block_stack, as_vector, freeze, require_real_dtype
 from perp.problems.operators.sparse import as_csr
-from perp.problems.operators.sparse_lu import factor_sparse
+from perp.problems.operators.sparse_mass import SparseMass
 
-COLUMNS_AT_ONCE = 256
-"""How many columns of M^-1 J^T are solved for together when M is a general matrix."""
+__all__ = ["BodyMasses", "DiagonalMass", "Mass", "PlanarMasses", "SparseMass", "as_mass"]
+
+INERTIA_ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+"""Of a symmetric 3 x 3 matrix, in the order in which the body-pair kernels have them."""
 
 
 class Mass(Protocol):
@@ -57,13 +60,46 @@ class BodyMasses:
         if given.shape == (bodies, 3, 3):
             given[~movable] = np.eye(3)  # whatever stands there is ignored
         self.inertia = as_block_stack(given, "inertia", (bodies, 3, 3))
-        inverse = np.zeros((bodies, 6, 6))
-        inverse[movable, :3, :3] = np.eye(3) / self.mass[movable, None, None]
-        inverse[movable, 3:, 3:] = _invert_inertias(self.inertia, movable)
-        self.inverse_blocks: NDArray[np.float64] = freeze(inverse)
+        packed = np.zeros((bodies + 1, 8))
+        packed[:-1][movable, 0] = 1.0 / self.mass[movable]
+        inverse = _invert_inertias(self.inertia, movable)
+        for place, (i, j) in enumerate(INERTIA_ENTRIES, start=1):
+            packed[:-1][movable, place] = inverse[:, i, j]
+        self._packed: Vector = freeze(packed.reshape(-1))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return BodyMasses, (self.mass, self.inertia)
+
+    def turned(self, rotation: Any) -> BodyMasses:
+        """The same bodies after turns, R I R^T each, for n rotation matrices."""
+        from perp.kernels import rigid_motion
+
+        turns = as_block_stack(rotation, "rotation", self.inertia.shape)
+        inertia, packed = np.empty(self.inertia.size), np.empty(self._packed.size)
+        rigid_motion.turn_masses(turns.reshape(-1), self.inertia.reshape(-1), self._packed, inertia, packed)
+        turned = BodyMasses.__new__(BodyMasses)
+        turned.mass = self.mass
+        turned.inertia = freeze(inertia.reshape(self.inertia.shape))
+        turned._packed = freeze(packed)
+        return turned
+
+    @cached_property
+    def inverse_blocks(self) -> NDArray[np.float64]:
+        """M^-1, one 6 x 6 block a body."""
+        packed = self._packed.reshape(-1, 8)[:-1]
+        blocks = np.zeros((self.mass.size, 6, 6))
+        blocks[:, :3, :3] = np.eye(3) * packed[:, 0, None, None]
+        for place, (i, j) in enumerate(INERTIA_ENTRIES, start=1):
+            blocks[:, 3 + i, 3 + j] = blocks[:, 3 + j, 3 + i] = packed[:, place]
+        return freeze(blocks)
+
+    def spin_momenta(self, velocity: Vector) -> NDArray[np.float64]:
+        """I w of every body [kg m^2/s], n x 3, for all velocities in a row."""
+        from perp.kernels import rigid_motion
+
+        momenta = np.empty((self.mass.size, 3))
+        rigid_motion.spin_momenta(self.inertia.reshape(-1), velocity, momenta.reshape(-1))
+        return momenta
 
     @property
     def dofs(self) -> int:
@@ -92,13 +128,55 @@ class BodyMasses:
 
     def packed(self) -> Vector:
         """Eight numbers a body as the body-pair kernels want them, and a last body that cannot move."""
-        packed = np.zeros((self.mass.size + 1, 8))
-        spin = self.inverse_blocks[:, 3:, 3:]
-        packed[:-1, 0] = self.inverse_blocks[:, 0, 0]
-        packed[:-1, 1:4] = spin.diagonal(axis1=1, axis2=2)
-        packed[:-1, 4], packed[:-1, 5], packed[:-1, 6] = spin[:, 0, 1], spin[:, 0, 2], spin[:, 1, 2]
-        flat: Vector = freeze(packed.reshape(-1))
-        return flat
+        return self._packed
+
+
+class PlanarMasses:
+    """Rigid bodies in a plane: velocities are (vx, vy, w) a body, in the order of the bodies.
+
+    `mass` [kg] and `inertia` [kg m^2], about the centre of mass, have one entry a body. A body that cannot move has
+    `mass = inf`; its inertia is then ignored.
+    """
+
+    def __init__(self, mass: Any, inertia: Any) -> None:
+        self.mass = as_vector(mass, "mass", infinite=True)
+        bodies = self.mass.size
+        _require_invertible(self.mass)
+        movable = np.isfinite(self.mass)
+        require_real_dtype(np.asarray(inertia).dtype, "inertia")
+        given = np.array(inertia, dtype=np.float64)
+        if given.shape == (bodies,):
+            given[~movable] = 1.0  # whatever stands there is ignored
+        self.inertia = as_block_stack(given, "inertia", (bodies,))
+        _require_invertible(self.inertia, "inertia", "moment of inertia")
+        inverse = np.zeros((bodies + 1, 2))
+        inverse[:-1, 0] = 1.0 / self.mass
+        inverse[:-1, 1] = np.where(movable, 1.0 / self.inertia, 0.0)
+        self._packed: Vector = freeze(inverse.reshape(-1))
+        self._inverse: Vector = freeze(inverse[:-1, [0, 0, 1]].reshape(-1))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PlanarMasses, (self.mass, self.inertia)
+
+    @property
+    def dofs(self) -> int:
+        return 3 * self.mass.size
+
+    def solve(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
+        return f * (self._inverse if f.ndim == 1 else self._inverse[:, None])
+
+    def scale_rows(self, J: sparse.csr_array) -> sparse.csr_array:
+        return as_csr(J @ sparse.diags_array(self._inverse), "W")
+
+    def to_sparse(self) -> sparse.csr_array:
+        if not np.isfinite(self.mass).all():
+            raise InvalidProblem("M has infinite entries (bodies that cannot move)")
+        numbers = np.stack([self.mass, self.mass, self.inertia], axis=1)
+        return as_csr(sparse.diags_array(numbers.reshape(-1), format="csr"), "M")
+
+    def packed(self) -> Vector:
+        """1/m and 1/I a body, as the kernels of planar pairs want them, and a last body that cannot move."""
+        return self._packed
 
 
 class DiagonalMass:
@@ -125,72 +203,21 @@ class DiagonalMass:
         return as_csr(sparse.diags_array(self.m, format="csr"), "M")
 
 
-class SparseMass:
-    """Any symmetric positive definite M, factored once by SuperLU with diagonal pivots.
-
-    With diagonal pivots M = L U has L^T = D^-1 U, so that M is positive definite exactly when every pivot is positive.
-    """
-
-    def __init__(self, M: Any) -> None:
-        self.matrix = as_csr(M, "M")
-        rows, columns = self.matrix.shape
-        if rows != columns:
-            raise InvalidProblem(f"M has shape {self.matrix.shape}; a square matrix is needed")
-        largest = np.abs(self.matrix.data).max(initial=0.0)
-        skew = np.abs((self.matrix - self.matrix.T).data).max(initial=0.0)
-        if skew > 1e-12 * largest:
-            raise InvalidProblem(f"M is not symmetric: max |M - M^T| = {skew:.2e}, max |M| = {largest:.2e}")
-        try:
-            self.factor = factor_sparse(
-                self.matrix,
-                permc_spec="MMD_AT_PLUS_A",
-                diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
-            )
-        except RuntimeError as error:
-            raise InvalidProblem(f"M is not positive definite: {error}") from None
-        diagonal_pivots = np.array_equal(self.factor.perm_r, self.factor.perm_c)
-        if rows and not (diagonal_pivots and self.factor.U.diagonal().min() > 0.0):
-            raise InvalidProblem("M is not positive definite: a pivot of its factor is not positive")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return SparseMass, (self.matrix,)  # the factor of SuperLU does not travel: it is made again
-
-    @property
-    def dofs(self) -> int:
-        return int(self.matrix.shape[0])
-
-    def solve(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
-        solution: NDArray[np.float64] = self.factor.solve(np.ascontiguousarray(f))
-        return solution
-
-    def scale_rows(self, J: sparse.csr_array) -> sparse.csr_array:
-        """A few columns of M^-1 J^T at a time, so that the dense block stays small."""
-        parts = []
-        for start in range(0, J.shape[0], COLUMNS_AT_ONCE):
-            block = J[start : start + COLUMNS_AT_ONCE].T.toarray()
-            parts.append(sparse.csr_array(self.solve(block).T))
-        return as_csr(sparse.vstack(parts, format="csr") if parts else sparse.csr_array(J.shape), "W")
-
-    def to_sparse(self) -> sparse.csr_array:
-        return self.matrix.copy()
-
-
 def as_mass(value: Any) -> Mass:
     """A mass object as it is, a vector as a diagonal, a matrix as a general M."""
-    if isinstance(value, BodyMasses | DiagonalMass | SparseMass):
+    if isinstance(value, BodyMasses | PlanarMasses | DiagonalMass | SparseMass):
         return value
     if not sparse.issparse(value) and np.ndim(value) == 1:
         return DiagonalMass(value)
     return SparseMass(value)
 
 
-def _require_invertible(mass: Vector) -> None:
+def _require_invertible(numbers: Vector, name: str = "mass", wanted: str = "mass (or inf)") -> None:
     """Positive, and not so small that 1/m overflows."""
     with np.errstate(divide="ignore", over="ignore"):
-        bad = np.flatnonzero(~((mass > 0) & np.isfinite(1.0 / mass)))
+        bad = np.flatnonzero(~((numbers > 0) & np.isfinite(1.0 / numbers)))
     if bad.size:
-        raise InvalidProblem(f"mass[{bad[0]}] is {mass[bad[0]]}; a positive mass (or inf) is needed")
+        raise InvalidProblem(f"{name}[{bad[0]}] is {numbers[bad[0]]}; a positive {wanted} is needed")
 
 
 def _block_diagonal(blocks: NDArray[np.float64]) -> sparse.bsr_array:

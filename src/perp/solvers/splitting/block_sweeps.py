@@ -13,11 +13,11 @@ from scipy import sparse
 from perp.problems.friction import ContactProblem, law_number
 from perp.problems.inputs import Vector
 from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator
-from perp.problems.operators.factored import BodyPairs
+from perp.problems.operators.factored import BodyPairs, PlanarPairs
 from perp.problems.problem import scale_data
-from perp.solvers.splitting.local_blocks import prepare_blocks
+from perp.solvers.splitting.local_blocks import LEAST_SHARE, STRONGEST_COUPLING, prepare_blocks
 from perp.solvers.splitting.orders import Index
-from perp.solvers.splitting.sweeps import steps, sweep_factored
+from perp.solvers.splitting.sweeps import fits_pairs, steps, sweep_factored
 
 LEAST_FILL = 0.5
 """Of blocks of 3 x 3: where fewer of their numbers are nonzeros, plain compressed rows read less."""
@@ -44,13 +44,17 @@ class BlockSweeper:
 def make_block_sweeper(problem: ContactProblem, relaxation: float, x: Vector) -> BlockSweeper:
     """The sweeper for the form of A. It may take another array for x: go on with `sweeper.x`."""
     problem = _within_range(problem)
-    cells, local = prepare_blocks(problem, relaxation)
     law, width = law_number(problem), np.uint64(problem.dimension)
-    plain = (law, cells, width, problem.friction, local)
     vectors = (steps(problem, relaxation), problem.b, problem.lower, problem.upper, x)
     A = problem.A
+    if isinstance(A, FactoredOperator) and A.planar is not None and fits_pairs(problem, A.planar, 2):
+        prepare = _prepare_planar_blocks if problem.model in ("box", "cone") else prepare_blocks
+        cells, local = prepare(problem, relaxation)
+        return _sweep_planar_pairs(A, A.planar, (law, cells, problem.friction, local), vectors)
+    cells, local = prepare_blocks(problem, relaxation)
+    plain = (law, cells, width, problem.friction, local)
     if isinstance(A, FactoredOperator):
-        if A.pairs is not None and problem.dimension == 3 and A.pairs.has_common_bodies(3, problem.contacts):
+        if A.pairs is not None and fits_pairs(problem, A.pairs, 3):
             return _sweep_body_pairs(A, A.pairs, problem, (law, cells, problem.friction, local), vectors)
         return _sweep_factored(A, plain, vectors)
     from perp.kernels import blocked
@@ -123,3 +127,27 @@ def _sweep_body_pairs(
     scaled, _ = pairs.scaled(first=problem.contact_rows)
     arrays = (pairs.bodies, pairs.jacobian, pairs.inverse_mass, scaled, A.compliance, *vectors, velocity)
     return BlockSweeper(x, blocked_pairs.sweep_contacts, (*contact, *arrays), refresh)
+
+
+def _sweep_planar_pairs(
+    A: FactoredOperator, planar: PlanarPairs, contact: tuple[Any, ...], vectors: tuple[Vector, ...]
+) -> BlockSweeper:
+    """Two bodies in a plane a row; M^-1 is applied on the fly."""
+    from perp.kernels import planar_blocked, planar_pairs
+
+    x, velocity = vectors[-1], np.empty(3 * (planar.body_count + 1))
+    parts = (planar.bodies, planar.jacobian, planar.inverse_mass)
+    refresh = partial(planar_pairs.velocity, *parts, x, velocity)
+    refresh()
+    arrays = (*contact, *parts, A.compliance, *vectors, velocity)
+    return BlockSweeper(x, planar_blocked.sweep_contacts, arrays, refresh)
+
+
+def _prepare_planar_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint64, Vector]:
+    """What `perp.kernels.planar_blocked` keeps of a contact with one tangent: four numbers, whether box or disc."""
+    from perp.kernels import planar_blocked
+
+    local = np.empty(4 * problem.contacts)
+    blocks = problem.contact_blocks.reshape(-1)
+    planar_blocked.prepare(blocks, float(relaxation), LEAST_SHARE, STRONGEST_COUPLING, local)
+    return np.uint64(4), local

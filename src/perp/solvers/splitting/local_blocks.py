@@ -16,37 +16,50 @@ STRONGEST_COUPLING = 1e75
 """Of tangents to normals, W_nt / W_nn. Where it is stronger, W is far from semidefinite and numbers overflow: such a
 contact is solved as if normal and tangents were not coupled."""
 
+CELLS = {"box": 8, "cone": 8, "disc": 12, "convex": 20}
+"""How many numbers a contact has, by model."""
+
 
 def prepare_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint64, Vector]:
     """How many numbers a contact has, and these numbers, flat."""
-    W = padded_blocks(problem) / relaxation
-    contacts = len(W)
-    w_n = W[:, 0, 0]
-    inverse = np.divide(1.0, w_n, out=np.zeros(contacts), where=w_n > 0.0)
-    share = W[:, 0, 1:] * inverse[:, None]
-    S = W[:, 1:, 1:] - w_n[:, None, None] * share[:, :, None] * share[:, None, :]
-    too_much = ~((np.abs(share) < STRONGEST_COUPLING).all(axis=1) & np.isfinite(S).all(axis=(1, 2)))
-    share[too_much], S[too_much] = 0.0, np.eye(2)
-    own = W[:, : problem.dimension, : problem.dimension]  # the tangent that planar contacts are given has no say in it
-    least = LEAST_SHARE * np.maximum(w_n, np.trace(own, axis1=1, axis2=2) / problem.dimension)
-    stiffness, turn = _eigenvectors(S, least)
-    if problem.model == "box":
-        S = np.einsum("cik,ck,cjk->cij", turn, stiffness, turn)
-        parts = [w_n, inverse, share[:, 0], share[:, 1], S[:, 0, 0], S[:, 1, 1], np.ones(contacts), S[:, 0, 1]]
-        return np.uint64(8), np.stack(parts, axis=1).reshape(-1)
-    a = np.einsum("cji,cj->ci", turn, share)
-    parts = [w_n, inverse, a[:, 0], a[:, 1], stiffness[:, 0], stiffness[:, 1], turn[:, 0, 0], turn[:, 1, 0]]
+    from perp.kernels import block_setup
+
+    cells = CELLS[problem.model]
+    local = np.empty(problem.contacts * cells)
+    width, blocks = np.uint64(problem.dimension), problem.contact_blocks.reshape(-1)
+    limits = (LEAST_SHARE, STRONGEST_COUPLING)
+    block_setup.prepare(blocks, width, float(relaxation), problem.model == "box", *limits, np.uint64(cells), local)
+    parts = local.reshape(-1, cells)
     if problem.model == "disc":
-        stiffness, turn = _eigenvectors(W[:, 1:, 1:], least)
-        parts += [stiffness[:, 0], stiffness[:, 1], turn[:, 0, 0], turn[:, 1, 0]]
+        parts[:, 8:] = _tangent_axes(problem, relaxation)
     if problem.model == "convex":
-        whiten = np.zeros_like(W)  # K with K W K^T = 1 for the W of the parts above
-        whiten[:, 0, 0] = np.sqrt(inverse)
-        whiten[:, 1:, 0] = -a / np.sqrt(stiffness)
-        whiten[:, 1:, 1:] = turn.transpose(0, 2, 1) / np.sqrt(stiffness)[:, :, None]
-        frames, d = _frames_of_cones(whiten, problem.friction)
-        parts += [*frames.transpose(0, 2, 1).reshape(contacts, 9).T, *d.T]
-    return np.uint64(len(parts)), np.stack(parts, axis=1).reshape(-1)
+        frames, d = _frames_of_cones(_whiten(parts), problem.friction)
+        parts[:, 8:17] = frames.transpose(0, 2, 1).reshape(-1, 9)
+        parts[:, 17:] = d
+    return np.uint64(cells), local
+
+
+def _tangent_axes(problem: ContactProblem, relaxation: float) -> NDArray[np.float64]:
+    """Eigenvalues of W_tt and the turn to its eigenvectors: what fixed discs need where there is no normal impulse."""
+    W = padded_blocks(problem) / relaxation
+    own = W[:, : problem.dimension, : problem.dimension]
+    least = LEAST_SHARE * np.maximum(W[:, 0, 0], np.trace(own, axis1=1, axis2=2) / problem.dimension)
+    values, vectors = np.linalg.eigh(W[:, 1:, 1:])
+    vectors[np.linalg.det(vectors) < 0.0, :, 1] *= -1.0
+    return np.concatenate([np.maximum(values, least[:, None]), vectors[:, :, 0]], axis=1)
+
+
+def _whiten(parts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """K with K W K^T = 1, one a contact, for the W that the numbers of a contact stand for."""
+    inverse, a, stiffness = parts[:, 1], parts[:, 2:4], parts[:, 4:6]
+    cosine, sine = parts[:, 6], parts[:, 7]
+    K = np.zeros((len(parts), 3, 3))
+    K[:, 0, 0] = np.sqrt(inverse)
+    K[:, 1:, 0] = -a / np.sqrt(stiffness)
+    K[:, 1, 1], K[:, 1, 2] = cosine, sine
+    K[:, 2, 1], K[:, 2, 2] = -sine, cosine
+    K[:, 1:, 1:] /= np.sqrt(stiffness)[:, :, None]
+    return K
 
 
 def padded_blocks(problem: ContactProblem) -> NDArray[np.float64]:
@@ -56,14 +69,6 @@ def padded_blocks(problem: ContactProblem) -> NDArray[np.float64]:
     W[:, 2, 2] = 1.0
     W[:, : problem.dimension, : problem.dimension] = 0.5 * (blocks + blocks.transpose(0, 2, 1))
     return W
-
-
-def _eigenvectors(S: NDArray[np.float64], least: Vector) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Eigenvalues, no smaller than `least`, and a rotation whose columns are the eigenvectors."""
-    values, vectors = np.linalg.eigh(S)
-    flip = np.linalg.det(vectors) < 0.0
-    vectors[flip, :, 1] *= -1.0
-    return np.maximum(values, least[:, None]), vectors
 
 
 def _frames_of_cones(K: NDArray[np.float64], friction: Vector) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -56,21 +56,32 @@ class ModulusSweeper:
 
 
 def make_modulus_sweeper(problem: Problem, sight: Sight, x: Vector) -> ModulusSweeper:
-    """The tuned kernel for body pairs is AMGS and AMSOR's alone; the other members go row by row through J and W."""
-    from perp.kernels import body_pairs, csr, dense, factored, modulus, modulus_body_pairs, runs
+    """The tuned kernels for two bodies a row are AMGS and AMSOR's alone; other members go row by row, by J and W."""
+    from perp.kernels import (
+        body_pairs,
+        csr,
+        dense,
+        factored,
+        modulus,
+        modulus_body_pairs,
+        planar_modulus,
+        planar_pairs,
+        runs,
+    )
 
     friction, width = freeze(np.empty(0)), np.uint64(1)
     if isinstance(problem, ContactProblem):
         friction, width = problem.friction, np.uint64(problem.dimension)
     bound, u = make_sweeper(problem, 1.0, x), x.copy()
-    if bound.kernels is body_pairs and sight.is_newest and not sight.printed:
+    tuned = {body_pairs: modulus_body_pairs, planar_pairs: planar_modulus}.get(bound.kernels)
+    if tuned is not None and sight.is_newest and not sight.printed:
         arrays = bound.arrays if bound.contact is not None else _without_contacts(problem, bound)
 
         def sweep_pairs(count: int, keep: float, drop: float) -> None:
-            modulus_body_pairs.sweep(count, keep, drop, friction, u, *arrays)
+            tuned.sweep(count, keep, drop, friction, u, *arrays)
 
         return ModulusSweeper(sweep_pairs, arrays[-6], u, bound.refresh, many=True)
-    if bound.kernels is body_pairs:
+    if tuned is not None:
         assert isinstance(problem.A, FactoredOperator)
         bound = sweep_factored(problem.A, bound.arrays[-6:-1], None)  # step, b, lower, upper, x
     names = {dense: "sweep_dense", csr: "sweep_csr", runs: "sweep_runs", factored: "sweep_factored"}
@@ -86,5 +97,7 @@ def make_modulus_sweeper(problem: Problem, sight: Sight, x: Vector) -> ModulusSw
 def _without_contacts(problem: Problem, bound: Sweeper) -> tuple[Any, ...]:
     """The arrays of the contact kernel for a problem that has none: its inverse masses and no couplings."""
     assert isinstance(problem.A, FactoredOperator)
-    assert problem.A.pairs is not None
-    return (*bound.arrays[:2], problem.A.pairs.inverse_mass, np.empty(0), *bound.arrays[2:])
+    no_coupling = np.empty(0)
+    if problem.A.pairs is None:
+        return (*bound.arrays[:3], no_coupling, *bound.arrays[3:])
+    return (*bound.arrays[:2], problem.A.pairs.inverse_mass, no_coupling, *bound.arrays[2:])

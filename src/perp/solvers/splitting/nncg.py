@@ -125,7 +125,7 @@ class NNCG(Method):
         state.counters["restarts"] = float(state.memory[1])
 
     def _iterate(self, state: NNCGState, count: int) -> None:
-        from perp.kernels import nncg
+        from perp.kernels import nncg, planar_nncg, planar_pairs
 
         sweeper = state.sweeper
         storage = sweeper.kernels.__name__.rpartition(".")[2]
@@ -133,7 +133,8 @@ class NNCG(Method):
         arrays = (*(sweeper.contact or ()), *sweeper.arrays)
         points = (state.x, state.point, state.before, state.direction)
         published = self.restart == "published"
-        getattr(nncg, f"{storage}_{what}")(
+        kernels = planar_nncg if sweeper.kernels is planar_pairs else nncg
+        getattr(kernels, f"{storage}_{what}")(
             count, *state.passes, arrays, published, state.memory, points, state.velocities
         )
 

@@ -91,10 +91,10 @@ def colour(touching: sparse.csr_array) -> NDArray[np.uint32]:
 def _touching(problem: Problem, first: int, last: int) -> sparse.csr_array:
     """Nonzero where two of the rows first..last influence each other; bodies stand for the rows of a factored A."""
     A = problem.A
-    if isinstance(A, FactoredOperator) and A.pairs is not None:
-        pairs = A.pairs.bodies[2 * first : 2 * last].astype(np.int64)
-        row, moves = np.repeat(np.arange(last - first), 2), pairs < A.pairs.body_count
+    if isinstance(A, FactoredOperator) and A.paired is not None:
+        pairs = A.paired.bodies[2 * first : 2 * last].astype(np.int64)
+        row, moves = np.repeat(np.arange(last - first), 2), pairs < A.paired.body_count
         part = (np.ones(int(moves.sum())), (row[moves], pairs[moves]))
-        incidence = sparse.csr_array(part, (last - first, A.pairs.body_count))
+        incidence = sparse.csr_array(part, (last - first, A.paired.body_count))
         return sparse.csr_array(incidence @ incidence.T)
     return sparse.csr_array(A.to_sparse()[first:last, first:last])

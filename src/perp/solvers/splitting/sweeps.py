@@ -14,7 +14,7 @@ from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator
 from perp.problems.operators.base import TO_SPARSE
-from perp.problems.operators.factored import BodyPairs
+from perp.problems.operators.factored import BodyPairs, PlanarPairs
 from perp.problems.operators.sparse import unsigned_parts
 from perp.problems.problem import Problem
 from perp.solvers.splitting.orders import Index
@@ -58,8 +58,10 @@ def make_sweeper(problem: Problem, relaxation: float, x: Vector) -> Sweeper:
 
         return Sweeper(dense, (A.flat, *vectors), contact)
     if isinstance(A, FactoredOperator):
-        if A.pairs is not None and _fits_body_pairs(problem, A.pairs):
+        if A.pairs is not None and fits_pairs(problem, A.pairs, 3):
             return _sweep_body_pairs(problem, A, A.pairs, vectors)
+        if A.planar is not None and fits_pairs(problem, A.planar, 2):
+            return _sweep_planar_pairs(problem, A, A.planar, vectors)
         return sweep_factored(A, vectors, contact)
     return _sweep_compressed_rows(
         A if isinstance(A, SparseOperator) else SparseOperator(A.to_sparse()), vectors, contact
@@ -123,8 +125,25 @@ def _sweep_body_pairs(problem: Problem, A: FactoredOperator, pairs: BodyPairs, v
     return Sweeper(body_pairs, arrays, (problem.has_discs, problem.friction), refresh)
 
 
-def _fits_body_pairs(problem: Problem, pairs: BodyPairs) -> bool:
-    """The contact kernel assumes three rows a contact, all on one pair of bodies; plain rows are always welcome."""
+def _sweep_planar_pairs(
+    problem: Problem, A: FactoredOperator, planar: PlanarPairs, vectors: tuple[Vector, ...]
+) -> Sweeper:
+    """Two bodies in a plane a row; M^-1 is applied on the fly."""
+    from perp.kernels import planar_pairs
+
+    velocity = np.empty(3 * (planar.body_count + 1))
+    parts = (planar.bodies, planar.jacobian, planar.inverse_mass)
+    refresh = partial(planar_pairs.velocity, *parts, vectors[-1], velocity)
+    refresh()
+    tail = (A.compliance, *vectors, velocity)
+    if not isinstance(problem, ContactProblem):
+        return Sweeper(planar_pairs, (*parts, *tail), None, refresh)
+    coupling = problem.contact_blocks[:, 0, 1].copy()
+    return Sweeper(planar_pairs, (*parts, coupling, *tail), (problem.friction,), refresh)
+
+
+def fits_pairs(problem: Problem, pairs: BodyPairs | PlanarPairs, size: int) -> bool:
+    """The kernels assume `size` rows a contact, all on one pair of bodies; plain rows are always welcome."""
     if not isinstance(problem, ContactProblem):
         return True
-    return problem.dimension == 3 and pairs.has_common_bodies(3, problem.contacts)
+    return problem.dimension == size and pairs.has_common_bodies(size, problem.contacts)

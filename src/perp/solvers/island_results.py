@@ -1,0 +1,157 @@
+"""One result for a whole problem, from those of its islands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, isnan
+
+import numpy as np
+
+from perp.errors import OperatorFault
+from perp.problems.certificates import Certificate, verify_certificate
+from perp.problems.inputs import Vector, freeze
+from perp.problems.islands import Island, gather
+from perp.problems.problem import Problem
+from perp.problems.residuals import Watch
+from perp.solvers.island_history import join_histories
+from perp.solvers.result import Attempt, Result
+from perp.solvers.status import Status
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class IslandsResult(Result):
+    """The answer of a whole problem, made of those of its islands."""
+
+    islands: tuple[Island, ...]
+    parts: tuple[Result, ...]
+    """One result an island, in the order of `islands`, with its own history and what its method counted."""
+
+
+def combine(
+    problem: Problem,
+    islands: tuple[Island, ...],
+    parts: tuple[Result, ...],
+    tol: float,
+    splitting: float,
+    notes: list[str],
+) -> IslandsResult:
+    """One result of all; `splitting` is the time [s] that went by before the first island, `notes` what it told."""
+    x = gather(islands, parts)
+    residual, y = _look(problem, x)
+    certificate = _find_certificate(problem, islands, parts)
+    worst = _worst(parts)
+    status = _name_status(parts, worst, certificate, residual, tol)
+    iterations = sum(part.iterations for part in parts)
+    if len(parts) == 1:
+        message = parts[0].message
+    else:
+        message = f"{status.value}{_tell_failures(islands, parts, worst)} "
+        message += f"(residual {residual:.3e} after {iterations} iterations)"
+    methods = list(dict.fromkeys(part.method for part in parts))
+    return IslandsResult(
+        problem=problem,
+        method=" and ".join(methods),
+        x=x,
+        y=y,
+        status=status,
+        message=message,
+        iterations=iterations,
+        residual=residual,
+        seconds=sum(part.seconds for part in parts),
+        setup_seconds=splitting + sum(part.setup_seconds for part in parts),
+        history=join_histories([part.history for part in parts]),
+        best_iteration=sum(part.best_iteration for part in parts),
+        attempts=tuple(_attempt(name, [part for part in parts if part.method == name]) for name in methods),
+        certificate=certificate,
+        ray=_spread(islands, parts, worst, parts[worst].ray),
+        notes=(*_tell_islands(islands), *notes, *_join_notes(parts)),
+        islands=islands,
+        parts=parts,
+    )
+
+
+def _look(problem: Problem, x: Vector) -> tuple[float, Vector]:
+    """Residual and slack of x, from the problem's own data."""
+    watch = Watch(problem)
+    with np.errstate(all="ignore"):
+        try:
+            residual, *_, probe = watch.look(x)
+            if isnan(probe):  # perhaps the scaled rows have a slack that can be written down
+                residual, *_ = Watch(problem.equilibrated()).look(x)
+        except OperatorFault:
+            return np.nan, np.full(problem.n, np.nan)
+    return residual, watch.y
+
+
+def _worst(parts: Sequence[Result]) -> int:
+    """The number of the failed part with the largest residual; of the first part, where none failed."""
+    sizes = [0.0 if part.success else inf if isnan(part.residual) else part.residual for part in parts]
+    return sizes.index(max(sizes))
+
+
+def _name_status(
+    parts: Sequence[Result], worst: int, certificate: Certificate | None, residual: float, tol: float
+) -> Status:
+    ends = {part.status for part in parts}
+    for outside in (Status.INTERRUPTED, Status.STOPPED_BY_CALLBACK):
+        if outside in ends:
+            return outside
+    if certificate is not None:
+        return Status.INFEASIBLE
+    if ends != {Status.CONVERGED}:
+        # a proof for an island that drowns in the rounding errors of the whole leaves no more than a direction
+        return Status.RAY if parts[worst].status is Status.INFEASIBLE else parts[worst].status
+    if residual <= tol:
+        return Status.CONVERGED
+    return Status.BREAKDOWN if isnan(residual) else Status.REDUCED_ACCURACY
+
+
+def _find_certificate(problem: Problem, islands: Sequence[Island], parts: Sequence[Result]) -> Certificate | None:
+    """The first proof that an island has no solution, zero in all other rows, if it also holds for the whole."""
+    for number, part in enumerate(parts):
+        if part.certificate is not None:
+            certificate = verify_certificate(problem, _spread(islands, parts, number, part.certificate.u))
+            if certificate.valid:
+                return certificate
+    return None
+
+
+def _spread(islands: Sequence[Island], parts: Sequence[Result], number: int, own: Vector | None) -> Vector | None:
+    """A vector of one island as one of the whole."""
+    if own is None:
+        return None
+    whole = np.zeros(sum(part.x.size for part in parts))
+    whole[islands[number].rows] = own
+    return freeze(whole)
+
+
+def _attempt(name: str, parts: Sequence[Result]) -> Attempt:
+    status = parts[_worst(parts)].status
+    return Attempt(name, status, sum(part.iterations for part in parts), sum(part.seconds for part in parts))
+
+
+def _tell_failures(islands: Sequence[Island], parts: Sequence[Result], worst: int) -> str:
+    ends = Counter(part.status.name for part in parts if not part.success)
+    if not ends:
+        return ""
+    rows = islands[worst].rows
+    listed = ", ".join(f"{count} {name}" for name, count in sorted(ends.items()))
+    return (
+        f": {ends.total()} of {len(parts)} islands failed ({listed}), "
+        f"the one with the largest residual has {rows.size} rows from row {rows[0]} on"
+    )
+
+
+def _tell_islands(islands: Sequence[Island]) -> list[str]:
+    largest = max(island.rows.size for island in islands)
+    if len(islands) == 1:
+        return ["solved as one island"]
+    return [f"solved as {len(islands)} islands, the largest with {largest} rows"]
+
+
+def _join_notes(parts: Sequence[Result]) -> list[str]:
+    """Each note once, with the number of islands that have it."""
+    notes = Counter(note for part in parts for note in part.notes)
+    return [note if count == len(parts) else f"{note} (in {count} islands)" for note, count in notes.items()]

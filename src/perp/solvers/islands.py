@@ -1,0 +1,221 @@
+"""A problem solved island by island (THESIS 6.1): islands have nothing to do with one another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Lock
+from time import perf_counter
+from typing import Any
+
+from perp.errors import suggest
+from perp.problems.inputs import Vector, require_count
+from perp.problems.islands import Island, split_islands
+from perp.problems.problem import Problem
+from perp.solvers.api import ARGUMENTS, as_stopping, starting_point, solve
+from perp.solvers.choose import choose_method
+from perp.solvers.fit import require_fit
+from perp.solvers.island_results import IslandsResult, combine
+from perp.solvers.loop import Outcome, Progress, SolveInterrupted
+from perp.solvers.method import Method
+from perp.solvers.result import Result
+from perp.solvers.roster import default_methods, make_method
+from perp.solvers.status import Status
+from perp.solvers.stopping import Stopping
+
+WORTH_A_SOLVE = 512
+"""Rows below which islands are united: the fixed cost of a solve is that of about 50 sweeps over so many rows."""
+
+
+def solve_islands(
+    problem: Problem,
+    method: str | Method = "auto",
+    *,
+    at_least: int = WORTH_A_SOLVE,
+    workers: int = 1,
+    tol: float | None = None,
+    max_iterations: int | None = None,
+    max_seconds: float | None = None,
+    x0: Any = None,
+    callback: Callable[[Progress], object] | None = None,
+    check_every: int | None = None,
+    stop: Stopping | None = None,
+    **options: Any,
+) -> IslandsResult:
+    """Split a problem into its islands (`perp.split_islands`), solve each with `perp.solve`, put the answers together.
+
+    Parameters
+    ----------
+    at_least
+        Islands with fewer rows are united, as a solve has a cost of its own; 1 solves each by itself.
+    workers
+        Threads. More than one pays where the islands are large; the answer is the same, bit by bit.
+    max_iterations
+        A limit for each island.
+    max_seconds
+        A limit for all islands together. Small islands then come first, so that they are not kept waiting by large
+        ones; those whose turn does not come stay at the starting point.
+    callback
+        Called at every check of every island, never by two threads at a time. Iterations and seconds are those of all
+        islands so far, x is that of the whole problem; residual, merit and active are those of the island that was
+        checked. StopIteration ends the whole solve.
+
+    The others are those of `perp.solve`. With "auto" the method is chosen for each island; a named one must fit each.
+
+    Returns
+    -------
+    IslandsResult
+        One `Result` for the whole problem. Its residual is that of the whole x, computed anew. It is CONVERGED if every
+        island is and that residual is within the tolerance. Otherwise it has the status of the island with the largest
+        residual; but a proof that an island has no solution is one for the whole, and INFEASIBLE. `iterations`,
+        `seconds` and `setup_seconds` are sums over the islands (THESIS 6.2), the last with the time for splitting;
+        `attempts` has one entry a method, with sums as well. The history is that of the islands one after the other,
+        without counters; `result.parts` has those.
+    """
+    begun = perf_counter()
+    require_count(workers, "workers", least=1)
+    criteria = as_stopping(stop).with_changes(
+        tol=tol, max_iterations=max_iterations, max_seconds=max_seconds, check_every=check_every
+    )
+    named = _named_method(method, options)
+    islands = split_islands(problem, at_least)
+    x, notes = starting_point(problem, x0)
+    methods = [named or choose_method(island.problem) for island in islands]
+    for one, island in zip(methods, islands, strict=True):
+        require_fit(one, island.problem, default_methods)
+    splitting = perf_counter() - begun
+    run = _Run(islands, methods, x, criteria, callback, begun)
+    try:
+        run.go(workers)
+    except KeyboardInterrupt:
+        parts = tuple(_as_interrupted(part) for part in run.done)
+        raise _interruption(combine(problem, islands, parts, criteria.tol, splitting, notes)) from None
+    return combine(problem, islands, run.done, criteria.tol, splitting, notes)
+
+
+def _named_method(method: str | Method, options: dict[str, Any]) -> Method | None:
+    arguments = (*ARGUMENTS, "at_least", "workers")
+    if not (isinstance(method, str) and method == "auto"):
+        return make_method(method, options, arguments)
+    for name in options:
+        raise TypeError(
+            f"solve_islands has no argument {name!r}{suggest(name, arguments)}; options need a named method"
+        )
+    return None
+
+
+class _Run:
+    """The islands on their way; `parts` has the result of each that is done."""
+
+    def __init__(
+        self,
+        islands: Sequence[Island],
+        methods: Sequence[Method],
+        x: Vector,
+        stop: Stopping,
+        callback: Callable[[Progress], object] | None,
+        begun: float,
+    ) -> None:
+        self.islands, self.methods, self.stop, self.callback, self.begun = islands, methods, stop, callback, begun
+        self.start, self.x = x, x.copy()
+        self.parts: list[Result | None] = [None] * len(islands)
+        self.iterations, self.seconds = [0] * len(islands), [0.0] * len(islands)
+        self.halted = False
+        self.at_work = [Lock() for _ in islands]
+        self.telling = Lock()
+
+    @property
+    def done(self) -> tuple[Result, ...]:
+        return tuple(part for part in self.parts if part is not None)
+
+    def go(self, workers: int) -> None:
+        """Largest first, so that workers end together; small ones first where time may run out."""
+        direction = -1 if self.stop.max_seconds is None else 1
+        order = sorted(range(len(self.islands)), key=lambda number: direction * self.islands[number].rows.size)
+        try:
+            if workers == 1:
+                for number in order:
+                    self.solve(number)
+            else:
+                with ThreadPoolExecutor(workers) as pool:
+                    try:
+                        for done in [pool.submit(self.solve, number) for number in order]:
+                            done.result()
+                    except BaseException:
+                        self.halted = True  # those at work end at their next check, the others at once
+                        raise
+        except KeyboardInterrupt:
+            self.halted = True
+            for number in order:
+                self.solve(number)
+            raise
+
+    def solve(self, number: int) -> None:
+        """Solve an island, unless that is done; one that is at work elsewhere is waited for.
+
+        (Ctrl-C may hit the main thread while it starts another, which the pool then does not know of.)
+        """
+        with self.at_work[number]:
+            if self.parts[number] is None:
+                self.parts[number] = self.solve_now(number)
+
+    def solve_now(self, number: int) -> Result:
+        island, stop = self.islands[number], self.stop
+        if stop.max_seconds is not None:
+            stop = replace(stop, max_seconds=max(0.0, stop.max_seconds - (perf_counter() - self.begun)))
+
+        def watch(progress: Progress) -> None:
+            self.watch(number, progress)
+
+        try:
+            return solve(
+                island.problem,
+                self.methods[number],
+                x0=self.start[island.rows],
+                stop=stop,
+                callback=watch,
+            )
+        except SolveInterrupted as interrupt:
+            self.parts[number] = interrupt.partial_result
+            raise
+
+    def watch(self, number: int, progress: Progress) -> None:
+        with self.telling:
+            if self.halted:
+                raise StopIteration
+            if self.callback is None:
+                return
+            self.iterations[number], self.seconds[number] = progress.iteration, progress.seconds
+            self.x[self.islands[number].rows] = progress.x
+            try:
+                self.callback(
+                    replace(progress, iteration=sum(self.iterations), seconds=sum(self.seconds), x=self.x.copy())
+                )
+            except StopIteration:
+                self.halted = True
+                raise
+
+
+def _as_interrupted(part: Result) -> Result:
+    """Islands that were told to stop because of Ctrl-C."""
+    if part.status is not Status.STOPPED_BY_CALLBACK:
+        return part
+    return replace(part, status=Status.INTERRUPTED, message=Status.INTERRUPTED.value)
+
+
+def _interruption(partial: IslandsResult) -> SolveInterrupted:
+    outcome = Outcome(
+        x=partial.x,
+        status=partial.status,
+        message="",
+        iterations=partial.iterations,
+        best_iteration=partial.best_iteration,
+        seconds=partial.seconds,
+        setup_seconds=partial.setup_seconds,
+        history=partial.history,
+        certificate=None,
+    )
+    interrupt = SolveInterrupted(outcome)
+    interrupt.partial_result = partial
+    return interrupt

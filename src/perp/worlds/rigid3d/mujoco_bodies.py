@@ -1,0 +1,181 @@
+"""The free bodies of a MuJoCo model: their masses, where their shapes are, and where these touch.
+
+MuJoCo is used for what it does best, shapes and collisions. Dynamics, joints and impulses are ours. What a model has
+beyond free bodies, fixed shapes, and equalities of type connect and weld is refused by name, not left out silently.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.errors import InvalidProblem, MissingExtra
+from perp.problems.inputs import Vector, freeze
+from perp.worlds.rigid3d.inertia import combine_inertias
+from perp.worlds.rigid3d.poses import Poses
+
+MERGED = 0.1
+"""Contacts of two shapes that are nearer to one another than this share of the margin are one."""
+
+MOST_BODIES = 200_000
+"""More are refused before MuJoCo allocates for them."""
+
+
+def import_mujoco() -> Any:
+    try:
+        import mujoco
+    except ImportError:
+        raise MissingExtra("mujoco", "a world in three dimensions", "mujoco") from None
+    return mujoco
+
+
+def load_mjcf(source: str | Path) -> Any:
+    """A MuJoCo model from MJCF text or a file (MJCF or URDF)."""
+    mujoco = import_mujoco()
+    is_text = isinstance(source, str) and "<" in source
+    try:
+        if is_text:
+            return mujoco.MjModel.from_xml_string(source)
+        if not Path(source).is_file():
+            raise FileNotFoundError(f"{source}: no such file")
+        return mujoco.MjModel.from_xml_path(str(source))
+    except ValueError as error:
+        raise InvalidProblem(f"MuJoCo cannot read the model: {error}") from None
+
+
+@dataclass(frozen=True, eq=False)
+class Touches:
+    """The contacts that MuJoCo found, m of them; bodies are its geoms."""
+
+    geoms: NDArray[np.int32]
+    pair: NDArray[np.uint64]
+    """One number for the two geoms."""
+    point: NDArray[np.float64]
+    frame: NDArray[np.float64]
+    gap: Vector
+    friction: Vector
+
+
+class MujocoBodies:
+    """Bodies 0..n-1 are the model's free bodies, in its order, each with everything that is welded to it."""
+
+    def __init__(self, model: Any, margin: float) -> None:
+        self.mujoco = import_mujoco()
+        refuse_unsupported(model, self.mujoco)
+        self.model = model
+        self.margin = margin
+        self.data = self.mujoco.MjData(model)
+        model.geom_margin[:] = margin
+        model.pair_margin[:] = margin
+        self.mujoco.mj_kinematics(model, self.data)
+        joints = np.flatnonzero(model.jnt_type == int(self.mujoco.mjtJoint.mjJNT_FREE))
+        self.mujoco_ids = np.asarray(model.jnt_bodyid)[joints].astype(np.int64)
+        self.count = self.mujoco_ids.size
+        self._addresses = np.asarray(model.jnt_qposadr)[joints].astype(np.int64)
+        numbers = np.full(model.nbody, -1, dtype=np.int64)
+        numbers[self.mujoco_ids] = np.arange(self.count)
+        self.number_of_body: NDArray[np.int64] = freeze(numbers[np.asarray(model.body_weldid)])
+        """For each of MuJoCo's bodies our number, or -1 where it belongs to the world."""
+        self.body_of_geom: NDArray[np.int64] = freeze(self.number_of_body[np.asarray(model.geom_bodyid)])
+        combined = combine_inertias(model, self.data, self.number_of_body, self.count)
+        self.mass, self.inertia, centre = combined
+        """[kg]; [kg m^2] about the centre of mass in the axes of the body."""
+        frames = np.asarray(self.data.xmat).reshape(-1, 3, 3)[self.mujoco_ids]
+        origin = np.asarray(self.data.xpos)[self.mujoco_ids]
+        self.centre_in_body: NDArray[np.float64] = freeze(np.einsum("bji,bj->bi", frames, centre - origin))
+        self.start_position = centre
+        self.start_orientation = np.array(self.data.xquat)[self.mujoco_ids]
+        require_masses(self)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        ids = self.mujoco_ids
+        kind = self.mujoco.mjtObj.mjOBJ_BODY
+        return tuple(self.mujoco.mj_id2name(self.model, kind, int(i)) or f"body {k}" for k, i in enumerate(ids))
+
+    def place(self, poses: Poses) -> None:
+        """Put the shapes where the bodies are."""
+        arms = np.einsum("bij,bj->bi", poses.rotation, self.centre_in_body)
+        frames = np.concatenate([poses.position - arms, poses.orientation], axis=1)
+        self.data.qpos[self._addresses[:, None] + np.arange(7)] = frames
+        self.mujoco.mj_kinematics(self.model, self.data)
+
+    def collide(self) -> Touches:
+        """Contacts of the shapes as they were placed last, without those that are all but the same.
+
+        Where two edges lie along one another, clipping one face by another gives corners twice, now and then, as
+        rounding wills: such contacts would come and go, and with them the impulses that a next step starts from.
+        """
+        from perp.kernels import point_contacts
+
+        self.mujoco.mj_collision(self.model, self.data)
+        full = self.data.warning[int(self.mujoco.mjtWarning.mjWARN_CONTACTFULL)]
+        if full.number:
+            raise MemoryError(
+                f"MuJoCo has no room for more than {full.lastinfo} contacts: give the model more, "
+                '<size memory="..."/> in MJCF'
+            )
+        found = self.data.contact
+        geoms, point, gap = np.array(found.geom), np.array(found.pos), np.array(found.dist)
+        pair = geoms[:, 0].astype(np.uint64) * np.uint64(self.model.ngeom) + geoms[:, 1].astype(np.uint64)
+        keep = np.empty(len(pair), dtype=np.bool_)
+        point_contacts.keep_apart(pair, point.reshape(-1), gap, MERGED * self.margin, keep)
+        # a contact of one dimension has no friction; torsion and rolling (four and six) are not modelled
+        friction = np.where(np.asarray(found.dim) == 1, 0.0, np.asarray(found.friction)[:, 0])
+        frame = np.array(found.frame).reshape(-1, 3, 3)
+        if keep.all():
+            return Touches(geoms, pair, point, frame, gap, friction)
+        return Touches(geoms[keep], pair[keep], point[keep], frame[keep], gap[keep], friction[keep])
+
+
+def refuse_unsupported(model: Any, mujoco: Any) -> None:
+    """Raise for the first thing in the model that a world of free bodies cannot honour."""
+    if model.nbody > MOST_BODIES:
+        raise InvalidProblem(f"the model has {model.nbody} bodies; at most {MOST_BODIES} are allowed")
+    kinds = {int(mujoco.mjtJoint.mjJNT_HINGE): "hinge", int(mujoco.mjtJoint.mjJNT_SLIDE): "slide"}
+    kinds[int(mujoco.mjtJoint.mjJNT_BALL)] = "ball"
+    for joint, kind in enumerate(np.asarray(model.jnt_type)):
+        if int(kind) in kinds:
+            name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, joint) or f"number {joint}"
+            raise InvalidProblem(
+                f"joint {name} is a {kinds[int(kind)]} joint: for articulated models use ArticulatedWorld; here bodies "
+                "are free and joined by perp's own joints"
+            )
+    equalities = {int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)}
+    between_bodies = np.asarray(model.eq_objtype) == int(mujoco.mjtObj.mjOBJ_BODY)
+    counts = {
+        "tendons": model.ntendon,
+        "actuators": model.nu,
+        "flexible bodies": model.nflex,
+        "plugins": model.nplugin,
+        "mocap bodies": model.nmocap,
+        "equalities other than connect and weld": sum(int(kind) not in equalities for kind in model.eq_type),
+        "equalities between sites": int(np.count_nonzero(~between_bodies)),
+        "air or water around the bodies (density, viscosity, wind)": float(
+            model.opt.density or model.opt.viscosity or np.any(model.opt.wind)
+        ),
+        "joint damping": np.count_nonzero(model.dof_damping),
+        "joint armature": np.count_nonzero(model.dof_armature),
+        "dry friction in joints": np.count_nonzero(model.dof_frictionloss),
+        "gravity compensation": np.count_nonzero(model.body_gravcomp),
+    }
+    for thing, count in counts.items():
+        if count:
+            raise InvalidProblem(f"the model has {thing}, which a world of free bodies does not support")
+
+
+def require_masses(bodies: MujocoBodies) -> None:
+    """Free bodies must have a mass and an inertia."""
+    smallest = np.linalg.eigvalsh(bodies.inertia)[:, 0] if bodies.count else np.empty(0)
+    bad = np.flatnonzero(~((bodies.mass > 0.0) & (smallest > 0.0)))
+    if bad.size:
+        k = int(bad[0])
+        raise InvalidProblem(
+            f"{bodies.names[k]} has mass {bodies.mass[k]:.3g} and least moment of inertia {smallest[k]:.3g}; "
+            "both must be positive"
+        )

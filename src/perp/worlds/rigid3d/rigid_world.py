@@ -1,0 +1,257 @@
+"""Free rigid bodies in space: MuJoCo finds the contacts, joints are rows of our own, impulses come from a solver.
+
+State: centres of mass, orientations, velocities and spins in the frame of the world. A step is the semi-implicit Euler
+of THESIS eq. 2.5-2.7 with the constraints of eq. 2.27.
+
+**Gyroscopic term.** A body that turns while its angular momentum L = I w stays must change its spin, as I turns with
+it: I dw/dt = -w x L. The explicit step of that equation gains energy. Here the momentum itself is kept: if L was that
+of the body when the last step ended its solve, then the spin that it has by itself in its new orientation is I^-1 L,
+and the torque of the term is (L - I w) / dt. To first order in dt that is -w x L; L is kept to rounding, and the energy
+of a free body, L · I^-1 L / 2, is bounded for ever.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.errors import InvalidProblem
+from perp.problems.constraint_rows import CORRECTED, ContactRows, assemble_step
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import Vector, as_block_stack, require_number
+from perp.problems.operators import BodyMasses, FactoredOperator
+from perp.recording.shapes import Shape
+from perp.worlds.contact_world import ContactWorld
+from perp.worlds.contacts import Contacts
+from perp.worlds.rigid3d.equalities import joints_of
+from perp.worlds.rigid3d.identity import ShapeContacts, match_contacts
+from perp.worlds.rigid3d.joints import Joint, JointSet
+from perp.worlds.rigid3d.mujoco_bodies import MujocoBodies, load_mjcf
+from perp.worlds.rigid3d.poses import Poses
+
+GRAVITY = (0.0, 0.0, -9.81)
+
+
+class RigidWorld(ContactWorld):
+    """A world of n free bodies.
+
+    Parameters
+    ----------
+    mujoco_model
+        A `mujoco.MjModel` of free bodies and fixed shapes; see `from_mjcf` for text and files.
+    joints
+        `Ball`, `Hinge`, `Universal`, `Fixed`, `Distance`; anchors and axes as things stand now. Equalities of the model
+        (connect, weld) become joints, too.
+    model
+        Of friction: "box", "cone" or "convex" (`perp.ContactProblem`).
+    gravity
+        [m/s^2]; by default the model's own.
+    margin
+        Contacts are known from this gap on [m]: a body that comes nearer can be stopped at the surface.
+    restitution
+        One number, or one for each geom of the model; of two shapes the larger one counts.
+    error_reduction, compliance
+        Of contacts: the share of an overlap that a step takes back, and C [(m/s)/(N s)] (THESIS eq. 2.24).
+    """
+
+    def __init__(
+        self,
+        mujoco_model: Any,
+        *,
+        joints: Sequence[Joint] = (),
+        model: str = "box",
+        gravity: Any = None,
+        margin: float = 0.01,
+        restitution: Any = 0.0,
+        error_reduction: float = CORRECTED,
+        compliance: float = 0.0,
+        warm_start: bool = True,
+    ) -> None:
+        super().__init__(model=model, warm_start=warm_start)
+        require_number(margin, "margin")
+        require_number(error_reduction, "error_reduction")
+        require_number(compliance, "compliance")
+        self.shapes_and_masses = MujocoBodies(mujoco_model, float(margin))
+        made = self.shapes_and_masses
+        self.gravity = as_block_stack(mujoco_model.opt.gravity if gravity is None else gravity, "gravity", (3,))
+        self.error_reduction, self.compliance = float(error_reduction), float(compliance)
+        self.restitution = _restitutions(restitution, made.body_of_geom.size)
+        self._masses_as_built = BodyMasses(made.mass, made.inertia)
+        self.position = np.array(made.start_position)
+        self.orientation = np.array(made.start_orientation)
+        self.velocity = np.zeros((made.count, 6))
+        """Velocities of the centres of mass and spins, n x 6 [m/s, rad/s]."""
+        self.force = np.zeros((made.count, 6))
+        """Forces and torques from outside, n x 6 [N, N m], in every step until changed; gravity is not among them."""
+        self._kept: KeptMomentum | None = None
+        self.joints = JointSet([*joints, *joints_of(made)], self.poses())
+
+    @classmethod
+    def from_mjcf(cls, source: str | Path, **options: Any) -> RigidWorld:
+        """A world from MJCF text or from a file."""
+        return cls(load_mjcf(source), **options)
+
+    @property
+    def count(self) -> int:
+        """The number of bodies."""
+        return self.shapes_and_masses.count
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.shapes_and_masses.names
+
+    @property
+    def mass(self) -> Vector:
+        """[kg]"""
+        return self._masses_as_built.mass
+
+    def poses(self) -> Poses:
+        return Poses(self.position, self.orientation)
+
+    def masses(self) -> BodyMasses:
+        """M as the bodies lie now."""
+        return self._masses_as_built.turned(self.poses().rotation)
+
+    def find_contacts(self, dt: float) -> ShapeContacts:
+        poses = self.poses()
+        self.shapes_and_masses.place(poses)
+        touches = self.shapes_and_masses.collide()
+        bodies = self.shapes_and_masses.body_of_geom[touches.geoms]
+        carrier = np.where(bodies[:, 0] >= 0, bodies[:, 0], bodies[:, 1])
+        arm = touches.point - self.position[carrier]
+        local = np.einsum("mji,mj->mi", poses.rotation[carrier], arm)
+        return ShapeContacts(
+            bodies=bodies,
+            point=touches.point,
+            frame=touches.frame,
+            gap=touches.gap,
+            friction=touches.friction,
+            restitution=self.restitution[touches.geoms].max(axis=1, initial=0.0),
+            pair=touches.pair,
+            local=local,
+        )
+
+    def make_problem(self, contacts: Contacts, dt: float) -> ContactProblem:
+        from perp.kernels import point_contacts
+
+        blocks = np.empty((3 * len(contacts), 2, 6))
+        point_contacts.write_rows(
+            contacts.bodies.reshape(-1),
+            contacts.point.reshape(-1),
+            contacts.frame.reshape(-1),
+            self.position.reshape(-1),
+            blocks.reshape(-1),
+        )
+        touching = ContactRows(
+            (np.repeat(contacts.bodies, 3, axis=0), blocks),
+            friction=contacts.friction,
+            gap=contacts.gap,
+            restitution=contacts.restitution,
+            error_reduction=self.error_reduction,
+            compliance=self.compliance,
+        )
+        rows = [touching, *self.joints.rows(self.poses())]
+        masses = self.masses()
+        force = self._forces(masses, dt)
+        return assemble_step(rows, masses, self.velocity.reshape(-1), dt, force=force, model=self.model)
+
+    def match_contacts(self, old: Contacts, new: Contacts) -> NDArray[np.int64]:
+        assert isinstance(old, ShapeContacts)
+        assert isinstance(new, ShapeContacts)
+        return match_contacts(old, new)
+
+    def move(self, problem: ContactProblem, x: Vector, dt: float) -> bool:
+        from perp.kernels import rigid_motion
+
+        A = problem.A
+        assert isinstance(A, FactoredOperator)
+        masses = A.mass
+        assert isinstance(masses, BodyMasses)
+        with np.errstate(all="ignore"):  # what overflows is found below
+            free = self.velocity.reshape(-1) + dt * masses.solve(self._forces(masses, dt))
+            velocity = free + A.velocity(x)
+        position, orientation = np.empty_like(self.position), np.empty_like(self.orientation)
+        places = (self.position.reshape(-1), self.orientation.reshape(-1))
+        probe = rigid_motion.advance(dt, velocity, *places, position.reshape(-1), orientation.reshape(-1))
+        if not np.isfinite(probe):
+            return False
+        self.position, self.orientation = position, orientation
+        self.velocity = velocity.reshape(-1, 6)
+        self._kept = KeptMomentum(masses.spin_momenta(velocity), orientation.copy(), self.velocity[:, 3:].copy())
+        return True
+
+    def bodies(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        return (
+            self.position.copy(),
+            self.orientation.copy(),
+            self.velocity[:, :3].copy(),
+            self.velocity[:, 3:].copy(),
+        )
+
+    def shapes(self) -> tuple[Shape, ...]:
+        from perp.worlds.mujoco_shapes import shapes_of
+
+        made = self.shapes_and_masses
+        return shapes_of(made.model, made.number_of_body, made.centre_in_body)
+
+    def energy(self) -> float:
+        """Kinetic energy, and the potential energy of gravity above the origin [J]."""
+        masses = self.masses()
+        spin = self.velocity[:, 3:]
+        kinetic = 0.5 * np.sum(self.mass * np.sum(self.velocity[:, :3] ** 2, axis=1))
+        turning = 0.5 * np.sum(spin * masses.spin_momenta(self.velocity.reshape(-1)))
+        return float(kinetic + turning - np.sum(self.mass * (self.position @ self.gravity)))
+
+    def momentum(self) -> tuple[Vector, Vector]:
+        """Linear [kg m/s] and angular momentum about the origin [kg m^2/s] of all bodies together."""
+        linear = self.mass[:, None] * self.velocity[:, :3]
+        angular = np.cross(self.position, linear) + self._spin_momenta(self.masses())
+        return linear.sum(axis=0), angular.sum(axis=0)
+
+    def fingerprint(self) -> str:
+        state = (self.position, self.orientation, self.velocity)
+        return hashlib.sha256(b"".join(part.tobytes() for part in state)).hexdigest()
+
+    def _spin_momenta(self, masses: BodyMasses) -> NDArray[np.float64]:
+        """The angular momentum of every body about its own centre: as kept, or of a spin that was set by hand."""
+        momenta = masses.spin_momenta(self.velocity.reshape(-1))
+        return momenta if self._kept is None else self._kept.where_untouched(self.orientation, self.velocity, momenta)
+
+    def _forces(self, masses: BodyMasses, dt: float) -> Vector:
+        """Gravity, what the user adds, and the gyroscopic torque, 6 a body."""
+        force = self.force.copy()
+        force[:, :3] += self.mass[:, None] * self.gravity
+        force[:, 3:] += (self._spin_momenta(masses) - masses.spin_momenta(self.velocity.reshape(-1))) / dt
+        return force.reshape(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class KeptMomentum:
+    """Angular momenta at the end of a step, and the state that they belong to."""
+
+    momentum: NDArray[np.float64]
+    orientation: NDArray[np.float64]
+    spin: NDArray[np.float64]
+
+    def where_untouched(
+        self, orientation: NDArray[np.float64], velocity: NDArray[np.float64], otherwise: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The kept momenta of bodies whose orientation and spin nobody has changed since; `otherwise` of the others."""
+        same = (self.orientation == orientation).all(axis=1) & (self.spin == velocity[:, 3:]).all(axis=1)
+        return np.where(same[:, None], self.momentum, otherwise)
+
+
+def _restitutions(value: Any, geoms: int) -> Vector:
+    numbers = np.full(geoms, float(value)) if np.ndim(value) == 0 else np.array(value, dtype=np.float64)
+    if numbers.shape != (geoms,):
+        raise InvalidProblem(f"restitution has shape {numbers.shape}; one number, or one for each of {geoms} geoms")
+    bad = np.flatnonzero(~((numbers >= 0.0) & (numbers <= 1.0)))
+    if bad.size:
+        raise InvalidProblem(f"restitution[{bad[0]}] is {numbers[bad[0]]}; a number in 0..1 is needed")
+    return numbers
