@@ -22,6 +22,9 @@ from perp.solvers.splitting.sweeps import fits_pairs, steps, sweep_factored
 LEAST_FILL = 0.5
 """Of blocks of 3 x 3: where fewer of their numbers are nonzeros, plain compressed rows read less."""
 
+SAME = 1e-13
+"""By how much, of their size, the rows of a contact may differ from those of a contact at a point."""
+
 WIDEST_SCALE = 2.0**200
 """Contacts whose `row_scales` lie beyond it or its inverse have velocities whose squares overflow or vanish."""
 
@@ -118,15 +121,24 @@ def _sweep_body_pairs(
     contact: tuple[Any, ...],
     vectors: tuple[Vector, ...],
 ) -> BlockSweeper:
-    """Two rigid bodies a row. Contacts apply M^-1 on the fly; other rows read a scaled copy of their part of J."""
-    from perp.kernels import blocked_pairs, body_pairs
+    """Two rigid bodies a row. Contacts apply M^-1 on the fly; other rows read a scaled copy of their part of J.
+
+    Contacts at points, which is what rigid bodies have, are recognised and swept with less to read.
+    """
+    from perp.kernels import blocked_pairs, blocked_points, body_pairs
 
     x, velocity = vectors[-1], np.empty(6 * (pairs.body_count + 1))
     refresh = partial(body_pairs.velocity, pairs.bodies, pairs.jacobian, pairs.inverse_mass, x, velocity)
     refresh()
     scaled, _ = pairs.scaled(first=problem.contact_rows)
     arrays = (pairs.bodies, pairs.jacobian, pairs.inverse_mass, scaled, A.compliance, *vectors, velocity)
-    return BlockSweeper(x, blocked_pairs.sweep_contacts, (*contact, *arrays), refresh)
+    points = np.empty(15 * problem.contacts)
+    if not blocked_points.find_points(pairs.bodies, pairs.jacobian, np.uint64(pairs.body_count), SAME, points):
+        return BlockSweeper(x, blocked_pairs.sweep_contacts, (*contact, *arrays), refresh)
+    _, cells, _, local = contact
+    sticking = np.empty(9 * problem.contacts)
+    blocked_points.prepare_sticking(problem.model == "box", cells, local, sticking)
+    return BlockSweeper(x, blocked_points.sweep_contacts, (*contact, sticking, points, *arrays), refresh)
 
 
 def _sweep_planar_pairs(
