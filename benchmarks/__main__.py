@@ -23,6 +23,7 @@ from benchmarks.overhead import measure_checks, measure_loop, measure_memory, me
 from benchmarks.pivoting import add_options, measure_pivoting
 from benchmarks.preconditioners import measure_preconditioners
 from benchmarks.sweeps import measure_compressed_rows, measure_contacts, measure_rows, measure_scattered_rows
+from benchmarks.worlds import measure_worlds
 
 Measure = Callable[[Namespace], Iterable[Table | str]]
 
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, Measure] = {
     "contacts": measure_contact_methods,
     "modulus": lambda options: (measure_sweeps(), measure_methods()),
     "preconditioners": measure_preconditioners,
+    "worlds": measure_worlds,
 }
 
 

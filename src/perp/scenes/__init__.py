@@ -4,6 +4,7 @@ scene = perp.scenes.make("pool1")
 scene.world.step(scene.dt, lambda problem, x0: perp.solve(problem, "pgs", x0=x0))
 """
 
+from perp.scenes import discs  # registers its scenes
 from perp.scenes.catalogue import Scene, SceneKind, kinds, make
 
-__all__ = ["Scene", "SceneKind", "kinds", "make"]
+__all__ = ["Scene", "SceneKind", "discs", "kinds", "make"]

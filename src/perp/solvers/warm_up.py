@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.gallery import contact_like
+from perp.gallery.contact_jacobian import contact_jacobian
 from perp.linalg import krylov
 from perp.linalg.cholesky import DenseCholesky
 from perp.linalg.free_systems import choose_system
@@ -58,6 +59,9 @@ def warm_up() -> None:
             for method in suitable_methods(problem):
                 solve(problem, method, max_iterations=1).verify()
     bodies.relative_velocity(np.ones(12))
+    at_a_point = contact_jacobian(np.eye(3)[None], np.zeros((1, 3)), np.ones((1, 3)))
+    point = FactoredOperator.from_body_pairs([[0, 1]] * 3, at_a_point, masses)
+    solve(ContactProblem(point, -np.ones(3), 0.5), BlockGaussSeidel(), max_iterations=1)
     _warm_up_planar(jacobian[:, :, :3])
     solve(ContactProblem(bodies, -np.ones(6), 0.5), BlockGaussSeidel(order="coloured"), max_iterations=1)
     _warm_up_pivoting(bodies)

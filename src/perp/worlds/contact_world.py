@@ -26,6 +26,9 @@ from perp.worlds.world import Solve, World
 class ContactWorld(World):
     """A world makes its contacts, its problem and its motion; this class has the step and the memory of impulses."""
 
+    warm_rule = "energy"
+    """When the impulses of the last step are a start: `perp.worlds.warm_start.not_worse_than_cold` has the choices."""
+
     def __init__(self, *, model: str = "box", warm_start: bool = True) -> None:
         self.time, self.steps = 0.0, 0
         self.model = model
@@ -98,4 +101,5 @@ class ContactWorld(World):
             return None
         old, x = self._last
         match = self.match_contacts(old, contacts)
-        return not_worse_than_cold(problem, carry_impulses(old, x, contacts, match, problem.n))
+        start = carry_impulses(old, x, contacts, match, problem.n)
+        return not_worse_than_cold(problem, start, self.warm_rule)
