@@ -1,8 +1,9 @@
 """The physics that makes problems: bodies move, touch and are joined; a solver, handed in, finds the impulses."""
 
+from perp.worlds.articulated import ArticulatedWorld
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts
 from perp.worlds.report import StepReport, StepSeconds
 from perp.worlds.world import Solve, World
 
-__all__ = ["ContactWorld", "Contacts", "Solve", "StepReport", "StepSeconds", "World"]
+__all__ = ["ArticulatedWorld", "ContactWorld", "Contacts", "Solve", "StepReport", "StepSeconds", "World"]

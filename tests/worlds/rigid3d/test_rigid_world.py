@@ -54,7 +54,7 @@ def test_a_model_of_free_bodies_is_loaded_from_text_and_from_a_file(tmp_path):
     text = mjcf(box(), box("other", "3 0 .5"))
     file = tmp_path / "model.xml"
     file.write_text(text)
-    for world in (RigidWorld.from_mjcf(text), RigidWorld.from_mjcf(file)):
+    for world in (RigidWorld.from_xml(text), RigidWorld.from_xml(file)):
         assert world.names == ("box", "other")
         np.testing.assert_array_equal(world.mass, [2.0, 2.0])
         report = world.step(0.01, exact)
@@ -65,7 +65,7 @@ def test_a_model_of_free_bodies_is_loaded_from_text_and_from_a_file(tmp_path):
 
 def test_welded_parts_make_one_body_with_the_inertia_of_the_whole():
     part = '<body pos="0 0 2"><geom type="box" size=".5 .5 .5" mass="2"/></body>'
-    world = RigidWorld.from_mjcf(mjcf(box(more=part)))
+    world = RigidWorld.from_xml(mjcf(box(more=part)))
     assert world.count == 1
     assert world.mass[0] == 4.0
     np.testing.assert_allclose(world.position[0], [0.0, 0.0, 1.5], atol=1e-12)  # centres at 0.5 and 2.5
@@ -75,7 +75,7 @@ def test_welded_parts_make_one_body_with_the_inertia_of_the_whole():
 
 def test_shapes_follow_a_centre_of_mass_that_is_not_the_origin():
     part = '<body pos="0 0 2"><geom type="box" size=".5 .5 .5" mass="2"/></body>'
-    world = RigidWorld.from_mjcf(mjcf(box(more=part)))
+    world = RigidWorld.from_xml(mjcf(box(more=part)))
     report = world.step(0.01, exact)
     assert len(report.contacts) == 4
     assert abs(report.contacts.gap).max() < 1e-12
@@ -110,14 +110,14 @@ def test_shapes_follow_a_centre_of_mass_that_is_not_the_origin():
 )
 def test_what_is_not_supported_is_refused_by_name(text, word):
     with pytest.raises(InvalidProblem, match=word):
-        RigidWorld.from_mjcf(text)
+        RigidWorld.from_xml(text)
 
 
 def test_a_broken_model_is_refused_with_the_words_of_its_parser():
     with pytest.raises(InvalidProblem, match="nosuch"):
-        RigidWorld.from_mjcf("<mujoco><nosuch/></mujoco>")
-    with pytest.raises(FileNotFoundError, match=r"nowhere\.xml"):
-        RigidWorld.from_mjcf("nowhere.xml")
+        RigidWorld.from_xml("<mujoco><nosuch/></mujoco>")
+    with pytest.raises(InvalidProblem, match=r"nowhere\.xml"):
+        RigidWorld.from_xml("nowhere.xml")
 
 
 def test_equalities_become_joints():
@@ -127,7 +127,7 @@ def test_equalities_become_joints():
         box("c", "4 0 3"),
         outside='<equality><connect body1="box" body2="b" anchor="1 0 0"/><weld body1="b" body2="c"/></equality>',
     )
-    world = RigidWorld.from_mjcf(text)
+    world = RigidWorld.from_xml(text)
     ball, weld = world.joints.joints
     assert isinstance(ball, Ball)
     assert isinstance(weld, Fixed)

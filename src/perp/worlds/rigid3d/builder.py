@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
+from perp.worlds.mujoco_files import import_mujoco
 from perp.worlds.rigid3d.joints import Joint
-from perp.worlds.rigid3d.mujoco_bodies import MOST_BODIES, import_mujoco
+from perp.worlds.rigid3d.mujoco_bodies import MOST_BODIES
 from perp.worlds.rigid3d.rigid_world import GRAVITY, RigidWorld
 
 Numbers = Sequence[float] | NDArray[np.float64]

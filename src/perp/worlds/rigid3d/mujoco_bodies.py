@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.errors import InvalidProblem, MissingExtra
+from perp.errors import InvalidProblem
 from perp.problems.inputs import Vector, freeze
+from perp.worlds.mujoco_files import import_mujoco
 from perp.worlds.rigid3d.inertia import combine_inertias
 from perp.worlds.rigid3d.poses import Poses
 
@@ -24,28 +24,6 @@ MERGED = 0.1
 
 MOST_BODIES = 200_000
 """More are refused before MuJoCo allocates for them."""
-
-
-def import_mujoco() -> Any:
-    try:
-        import mujoco
-    except ImportError:
-        raise MissingExtra("mujoco", "a world in three dimensions", "mujoco") from None
-    return mujoco
-
-
-def load_mjcf(source: str | Path) -> Any:
-    """A MuJoCo model from MJCF text or a file (MJCF or URDF)."""
-    mujoco = import_mujoco()
-    is_text = isinstance(source, str) and "<" in source
-    try:
-        if is_text:
-            return mujoco.MjModel.from_xml_string(source)
-        if not Path(source).is_file():
-            raise FileNotFoundError(f"{source}: no such file")
-        return mujoco.MjModel.from_xml_path(str(source))
-    except ValueError as error:
-        raise InvalidProblem(f"MuJoCo cannot read the model: {error}") from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@ of a free body, L · I^-1 L / 2, is bounded for ever.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,11 +29,12 @@ from perp.problems.operators import BodyMasses, FactoredOperator
 from perp.recording.shapes import Shape
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts
+from perp.worlds.mujoco_files import load_model
 from perp.worlds.rigid3d.equalities import joints_of
-from perp.worlds.rigid3d.identity import ShapeContacts, match_contacts
 from perp.worlds.rigid3d.joints import Joint, JointSet
-from perp.worlds.rigid3d.mujoco_bodies import MujocoBodies, load_mjcf
+from perp.worlds.rigid3d.mujoco_bodies import MujocoBodies
 from perp.worlds.rigid3d.poses import Poses
+from perp.worlds.shape_contacts import ShapeContacts, match_contacts
 
 GRAVITY = (0.0, 0.0, -9.81)
 
@@ -44,7 +45,7 @@ class RigidWorld(ContactWorld):
     Parameters
     ----------
     mujoco_model
-        A `mujoco.MjModel` of free bodies and fixed shapes; see `from_mjcf` for text and files.
+        A `mujoco.MjModel` of free bodies and fixed shapes; see `from_xml` for texts and files.
     joints
         `Ball`, `Hinge`, `Universal`, `Fixed`, `Distance`; anchors and axes as things stand now. Equalities of the model
         (connect, weld) become joints, too.
@@ -93,9 +94,9 @@ class RigidWorld(ContactWorld):
         self.joints = JointSet([*joints, *joints_of(made)], self.poses())
 
     @classmethod
-    def from_mjcf(cls, source: str | Path, **options: Any) -> RigidWorld:
-        """A world from MJCF text or from a file."""
-        return cls(load_mjcf(source), **options)
+    def from_xml(cls, source: str | os.PathLike[str], **options: Any) -> RigidWorld:
+        """From an MJCF text, or from the path of a file with one."""
+        return cls(load_model(source), **options)
 
     @property
     def count(self) -> int:

@@ -1,0 +1,163 @@
+"""From the rows that MuJoCo makes of a model to groups of our own: contacts, equalities, dry friction, limits.
+
+MuJoCo's rows carry a Jacobian J over the joint velocities and a position phi (`efc_pos`): the distance of a contact or
+to a limit, the violation of an equality. What it does with them, a soft law of reference accelerations (solref,
+solimp), is left aside: phi and J make rows of THESIS eq. 2.27 as everywhere in perp.
+
+    equality (connect, weld, joint, tendon)     J v+ = 0                      `JointRows`
+    frictionloss of joints and tendons          |x| <= h frictionloss         `MotorRows` of speed 0
+    limits of joints and tendons                0 <= x ⊥ y >= 0               `LimitRows`
+    contacts                                    normal, tangent, tangent      `ContactRows`
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from perp.problems.constraint_rows import ContactRows, JointRows, LimitRows, Motion, MotorRows, Rows, Terms
+from perp.problems.inputs import Vector
+from perp.worlds.articulated.geom_contacts import GeomContacts
+
+NO_MOTION = 1e-12
+"""A row of J whose entries (lengths of arms [m], cosines) are all below this moves nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowNames:
+    """Who each row after the contacts is, so that its impulse finds it again when other rows come and go."""
+
+    key: NDArray[np.int64]
+
+    def realign(self, impulses: Vector, former: RowNames) -> Vector:
+        """The impulses of former rows in the order of these; 0 for the new ones. Keys occur once."""
+        aligned = np.zeros(self.key.size)
+        _, here, there = np.intersect1d(self.key, former.key, assume_unique=True, return_indices=True)
+        aligned[here] = impulses[there]
+        return aligned
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRows:
+    """All rows of a step: groups in the order of the problem, and the names of those that are no contacts."""
+
+    groups: list[Rows]
+    names: RowNames
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlanarContactRows(ContactRows):
+    """Contacts some of whose tangents move nothing: joints in a plane cannot leave it.
+
+    Such a row reads 0 x + 0 = 0, which any impulse satisfies and no method that divides by the diagonal of A can take.
+    With a compliance of its own it reads C x = 0, and the impulse is zero.
+    """
+
+    still: NDArray[np.bool_]
+    still_compliance: float
+
+    def terms(self, motion: Motion, dimension: int) -> Terms:
+        terms = super().terms(motion, dimension)
+        return Terms(terms.b, np.where(self.still, self.still_compliance, terms.compliance), terms.lower, terms.upper)
+
+
+def read_rows(
+    model: Any,
+    data: Any,
+    contacts: GeomContacts,
+    dt: float,
+    *,
+    margin: float,
+    error_reduction: float,
+    compliance: float,
+) -> ModelRows:
+    """Of the last `mj_fwdPosition`."""
+    import mujoco
+
+    kinds, J = mujoco.mjtConstraint, Jacobian.read(data)
+    kind, owner = np.array(data.efc_type, dtype=np.int64), np.array(data.efc_id, dtype=np.int64)
+    position = np.array(data.efc_pos)
+    equal = np.flatnonzero(kind == int(kinds.mjCNSTR_EQUALITY))
+    dry = np.flatnonzero((kind == int(kinds.mjCNSTR_FRICTION_DOF)) | (kind == int(kinds.mjCNSTR_FRICTION_TENDON)))
+    limit = np.flatnonzero((kind == int(kinds.mjCNSTR_LIMIT_JOINT)) | (kind == int(kinds.mjCNSTR_LIMIT_TENDON)))
+    if limit.size:  # those that this step might reach
+        speed = np.abs(J.rows(limit) @ data.qvel)
+        limit = limit[position[limit] < margin + 2.0 * dt * speed]
+    soft = {"error_reduction": error_reduction, "compliance": compliance}
+    groups: list[Rows] = []
+    if len(contacts):
+        groups.append(_contact_rows(model, J, contacts, soft))
+    if equal.size:
+        groups.append(JointRows(J.rows(equal), violation=position[equal], **soft))
+    if dry.size:
+        groups.append(MotorRows(J.rows(dry), max_force=np.array(data.efc_frictionloss)[dry]))
+    if limit.size:
+        groups.append(LimitRows(J.rows(limit), gap=position[limit], **soft))
+    others = np.concatenate([equal, dry, limit])
+    part = _ordinals(kind, owner)
+    part[limit] = _sides(model, data, kind[limit] == int(kinds.mjCNSTR_LIMIT_JOINT), owner[limit], position[limit])
+    return ModelRows(groups, RowNames((kind[others] << 48) + (owner[others] << 16) + part[others]))
+
+
+@dataclass(frozen=True, eq=False)
+class Jacobian:
+    """MuJoCo's J in compressed rows; SciPy is slow to cut many small pieces out of such a matrix."""
+
+    value: Vector
+    column: NDArray[np.int32]
+    start: NDArray[np.int32]
+    count: NDArray[np.int32]
+    columns: int
+
+    @staticmethod
+    def read(data: Any) -> Jacobian:
+        value, column = np.array(data.efc_J).reshape(-1), np.array(data.efc_J_colind)
+        return Jacobian(value, column, np.array(data.efc_J_rowadr), np.array(data.efc_J_rownnz), data.qvel.size)
+
+    def rows(self, chosen: NDArray[np.int64]) -> sparse.csr_array:
+        start = np.concatenate([[0], np.cumsum(self.count[chosen])])
+        entry = np.arange(start[-1]) + np.repeat(self.start[chosen] - start[:-1], self.count[chosen])
+        return sparse.csr_array((self.value[entry], self.column[entry], start), shape=(chosen.size, self.columns))
+
+
+def _contact_rows(model: Any, J: Jacobian, contacts: GeomContacts, soft: dict[str, Any]) -> ContactRows:
+    own = J.rows((contacts.row[:, None] + np.arange(3)).reshape(-1))
+    given = {"friction": contacts.friction, "gap": contacts.gap, "restitution": contacts.restitution, **soft}
+    row = np.repeat(np.arange(own.shape[0]), np.diff(own.indptr))
+    still = np.ones(own.shape[0], dtype=bool)
+    still[row[np.abs(own.data) >= NO_MOTION]] = False
+    still[::3] = False  # a normal that moves nothing is a contact that cannot be satisfied, and must show
+    if not still.any():
+        return ContactRows(own, **given)
+    own.data[still[row]] = 0.0
+    return PlanarContactRows(own, still=still, still_compliance=1.0 / float(np.mean(model.dof_M0)), **given)
+
+
+def _ordinals(kind: NDArray[np.int64], owner: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The number of each row among those of the same thing, which stand together: 0, 1, 2 for a ball joint's."""
+    place = np.arange(kind.size)
+    begins = np.ones(kind.size, dtype=bool)
+    begins[1:] = (kind[1:] != kind[:-1]) | (owner[1:] != owner[:-1])
+    return place - np.maximum.accumulate(np.where(begins, place, 0))
+
+
+def _sides(
+    model: Any, data: Any, is_joint: NDArray[np.bool_], owner: NDArray[np.int64], gap: Vector
+) -> NDArray[np.int64]:
+    """1 for rows of an upper limit and 0 for those of a lower one. A ball joint's only limit is an upper one."""
+    import mujoco
+
+    sides = np.ones(owner.size, dtype=np.int64)
+    joint, tendon = owner[is_joint], owner[~is_joint]
+    value, bounds = np.empty(owner.size), np.empty((owner.size, 2))
+    value[is_joint], bounds[is_joint] = data.qpos[model.jnt_qposadr[joint]], model.jnt_range[joint]
+    value[~is_joint], bounds[~is_joint] = data.ten_length[tendon], model.tendon_range[tendon]
+    sides[np.abs(value - bounds[:, 0] - gap) < np.abs(bounds[:, 1] - value - gap)] = 0
+    is_ball = np.zeros(owner.size, dtype=bool)
+    is_ball[is_joint] = model.jnt_type[joint] == int(mujoco.mjtJoint.mjJNT_BALL)
+    sides[is_ball] = 1
+    return sides
