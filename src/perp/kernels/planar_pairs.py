@@ -165,6 +165,8 @@ def sweep_contacts(
             tangent_a, tangent_b = three(jacobian, j + U6), three(jacobian, j + U6 + U3)
             old_n, old_t, step_t = x[i], x[t], step[t]
             y_n = row_dot(compliance[i] * old_n + b[i], normal_a, normal_b, v_a, v_b)
+            if old_n == 0.0 and y_n >= 0.0 and old_t == 0.0:  # it goes on without an impulse
+                continue
             y_t = row_dot(compliance[t] * old_t + b[t], tangent_a, tangent_b, v_a, v_b)
             new_n = max(old_n - step[i] * y_n, 0.0)
             dn = new_n - old_n

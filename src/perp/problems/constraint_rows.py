@@ -17,6 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,8 @@ class LimitRows(Softness, Rows):
                 raise InvalidProblem("a row with stiffness or damping bounces by itself: restitution must be 0")
             return motion.free + share * gap / h, compliance
         correction = np.where(gap > 0.0, 1.0, share) * gap / h
+        if not e.any():
+            return motion.free + correction, compliance
         closes = gap + h * motion.free < 0.0
         bounce = np.where(closes, e * np.minimum(motion.before, 0.0), 0.0)
         # two lower bounds of J v+, -correction and -bounce: the higher one holds both
@@ -274,6 +277,8 @@ def _as_rows(J: Any, mass: Mass) -> sparse.csr_array:
 
 def _numbers(value: Any, name: str, count: int) -> Vector:
     """One number a row, from a number or a vector."""
+    if isinstance(value, float) and isfinite(value):  # by far the most frequent case, many times a step
+        return np.full(count, value)
     return as_vector(np.full(count, value) if np.ndim(value) == 0 else value, name, count)
 
 
