@@ -1,5 +1,8 @@
 """perp: complementarity problems.  0 <= x  ⊥  A x + b >= 0."""
 
+from importlib import import_module
+from types import ModuleType
+
 from perp import gallery, linalg
 from perp.problems.box import BoxLCP
 from perp.problems.certificates import Certificate, verify_certificate
@@ -63,6 +66,16 @@ from perp.solvers.warm_up import warm_up
 from perp.solvers.wrappers.best_so_far import best_so_far
 from perp.solvers.wrappers.warm_started import warm_started_by
 from perp.version import __version__
+
+WHOLE_ROOMS = ("recording", "scenes", "worlds")
+"""Packages that are loaded when somebody first asks for them."""
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in WHOLE_ROOMS:
+        return import_module(f"perp.{name}")
+    raise AttributeError(f"module 'perp' has no attribute {name!r}")
+
 
 __all__ = [
     "LCP",

@@ -12,6 +12,8 @@ from perp.cli.demo import demo
 from perp.cli.generate import generate
 from perp.cli.group import Commands
 from perp.cli.methods import methods
+from perp.cli.scenes import scenes
+from perp.cli.simulate import simulate
 from perp.cli.solve import solve
 from perp.cli.survey import survey
 from perp.cli.verify import verify
@@ -48,6 +50,8 @@ app.command()(verify)
 app.command()(survey)
 app.command()(generate)
 app.command()(methods)
+app.command()(scenes)
+app.command()(simulate)
 app.command()(demo)
 
 

@@ -1,0 +1,95 @@
+"""`perp simulate`: run a scene with a method, and say how it went."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from perp.cli.assignments import split_assignments
+from perp.cli.errors import refusing
+from perp.cli.group import INTERRUPTED, NOT_CONVERGED
+from perp.cli.simulation_run import Run, build_scene, naming
+from perp.cli.simulation_targets import Targets
+from perp.cli.solve import choose
+from perp.errors import FileFormatError, InvalidProblem, MethodRefused, MissingAbility, MissingExtra
+
+REFUSALS = (MethodRefused, InvalidProblem, MissingAbility, MissingExtra, FileFormatError, OSError, MemoryError)
+"""What may turn out at the first step, or when the disk is full."""
+
+
+def simulate(
+    scene: Annotated[str, typer.Argument(metavar="SCENE", help="A scene; 'perp scenes' lists them.")],
+    method: Annotated[
+        str | None,
+        typer.Option("--method", "-m", help="A method; default the scene's own, 'perp methods' lists all."),
+    ] = None,
+    steps: Annotated[int, typer.Option(help="How many steps to take.")] = 300,
+    dt: Annotated[float | None, typer.Option(help="Length of a step in seconds; default the scene's own.")] = None,
+    size: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the scene; may be repeated.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the scene's random numbers.")] = 0,
+    model: Annotated[str | None, typer.Option(help="The law of friction: box, cone or convex.")] = None,
+    method_option: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the method; may be repeated.")
+    ] = None,
+    tol: Annotated[
+        float | None, typer.Option(help="Residual at which the solve of a step has succeeded; default 1e-8.")
+    ] = None,
+    max_iterations: Annotated[
+        int | None,
+        typer.Option(help="Limit for each step; default the scene's for its own method, else that of the method."),
+    ] = None,
+    cold: Annotated[bool, typer.Option("--cold", help="Start each solve at zero, not from the last impulses.")] = False,
+    islands: Annotated[bool, typer.Option("--islands", help="Solve unconnected heaps of bodies apart.")] = False,
+    record: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Record every frame and what was measured, as .hdf5.")
+    ] = None,
+    dump_problems: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write every step's problem, with its impulses, to this folder.")
+    ] = None,
+    dump_format: Annotated[str, typer.Option(help="Of these problems: npz, or fclib (cone, no joints).")] = "npz",
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the final state with contact forces, as .png.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")] = False,
+) -> None:
+    """Run a scene, and print residuals, energy errors, iterations, times, penetration and energy drift.
+
+    The first run on a machine compiles what it needs, which takes a minute or two, once.
+
+    Ctrl-C ends the run. What was recorded until then can be read, as it can if the state becomes infinite.
+
+    Exit codes: 0 every step was taken, 1 the state became infinite, 2 bad usage or a bad file, 130 interrupted.
+    """
+    from perp.cli.simulation_progress import following
+    from perp.cli.simulation_table import show
+
+    made = build_scene(scene, size or [], seed, model, cold)
+    own = made.kind
+    name = own.method if method is None else method
+    if max_iterations is None and name == own.method:
+        max_iterations = own.iterations
+    with naming("--method-option"):
+        words = split_assignments(method_option or [])
+        solver = choose(name, words)
+    run = Run(made, solver, words, steps, own.dt if dt is None else dt, tol, max_iterations, islands)
+    run.check()
+    targets = Targets(record, dump_problems, dump_format, plot)
+    targets.check()
+    with refusing(*REFUSALS), ExitStack() as stack:
+        folder = targets.open_folder(run)
+        recorder = targets.open_recorder(run, stack)
+        on_step = stack.enter_context(following(steps, quiet=quiet or json))
+        summary = run.go(recorder, folder, on_step)
+    targets.draw(run, summary)
+    show(run, summary, targets, None if recorder is None else recorder.frames, json)
+    if summary.ended.name == "NOT_FINITE":
+        typer.echo(f"perp: {summary.message}", err=True)
+        raise typer.Exit(NOT_CONVERGED)
+    if summary.ended.name == "INTERRUPTED":
+        raise typer.Exit(INTERRUPTED)

@@ -1,0 +1,62 @@
+"""The bar that moves while a world runs; on a terminal only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeRemainingColumn
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from perp.lab.simulation import OnStep
+    from perp.worlds.report import StepReport
+
+PATIENCE = 2.0
+"""Seconds after which a first step is known to be compiling."""
+
+REFRESH = 0.1
+"""Seconds between two changes of the figures."""
+
+
+class Figures(ProgressColumn):
+    """Step rate, contacts and residual; before the first step is done, what takes so long."""
+
+    def render(self, task: Task) -> Text:
+        if task.completed == 0:
+            if (task.elapsed or 0.0) < PATIENCE:
+                return Text("first step", style="dim")
+            return Text("compiling kernels (first run: a minute or two)", style="yellow")
+        seen = task.fields
+        return Text(f"{seen['rate']:.3g} steps/s  {seen['contacts']:,.0f} contacts  residual {seen['residual']:.1e}")
+
+
+@contextmanager
+def following(steps: int, *, quiet: bool) -> Iterator[OnStep | None]:
+    """A function for `simulate(on_step=...)`, or None where nobody would see the bar."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    columns = (BarColumn(bar_width=16), MofNCompleteColumn(), Figures(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=steps, rate=0.0, contacts=0, residual=0.0)
+        begun = due = perf_counter()
+        done = 0
+
+        def show(report: StepReport, measured: Mapping[str, float]) -> None:
+            nonlocal begun, due, done
+            now = perf_counter()
+            done += 1
+            if done == 1:
+                begun, due = now, now  # the rate is that of the steps after the first
+            if now < due and done < steps:
+                return
+            due = now + REFRESH
+            rate = (done - 1) / (now - begun) if done > 1 else 1.0 / max(measured["seconds"], 1e-9)
+            bar.update(task, completed=done, rate=rate, contacts=measured["contacts"], residual=measured["residual"])
+
+        yield show

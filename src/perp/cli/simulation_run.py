@@ -1,0 +1,108 @@
+"""What `perp simulate` runs: a scene, a method, and the settings of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from perp.cli.assignments import split_assignments
+from perp.cli.errors import CommandError, refusing
+from perp.cli.solve import LAWS
+from perp.errors import MissingExtra, suggest
+
+if TYPE_CHECKING:
+    from perp.lab.simulation import OnStep
+    from perp.lab.simulation_dump import ProblemFolder
+    from perp.lab.simulation_summary import Summary
+    from perp.recording.writer import Recorder
+    from perp.scenes import Scene
+    from perp.solvers.method import Method
+
+
+@dataclass(frozen=True)
+class Run:
+    """A scene with all that is needed to run it."""
+
+    scene: Scene
+    solver: Method | str
+    method_options: Mapping[str, str]
+    steps: int
+    dt: float
+    tol: float | None
+    max_iterations: int | None
+    islands: bool
+
+    def check(self) -> None:
+        """Refuse numbers that make no sense, before anything is written."""
+        from perp.lab.simulation import make_solve
+        from perp.problems.inputs import require_count, require_number
+
+        with refusing(ValueError, TypeError):
+            require_count(self.steps, "steps")
+            require_number(self.dt, "dt", positive=True)
+            make_solve(self.solver, self.tol, self.max_iterations, self.islands)
+
+    def settings(self) -> dict[str, Any]:
+        """What makes the run again, beside the options of the scene, its seed, the method and dt."""
+        return {
+            "model": getattr(self.scene.world, "model", None),
+            "warm_start": getattr(self.scene.world, "warm_start", None),
+            "islands": self.islands,
+            "tol": self.tol,
+            "max_iterations": self.max_iterations,
+            "method_options": dict(self.method_options),
+        }
+
+    def go(self, record: Recorder | None, dump: ProblemFolder | None, on_step: OnStep | None) -> Summary:
+        from perp.lab.simulation import simulate
+
+        return simulate(
+            self.scene.world,
+            self.solver,
+            self.steps,
+            self.dt,
+            tol=self.tol,
+            max_iterations=self.max_iterations,
+            islands=self.islands,
+            record=record,
+            dump=dump,
+            on_step=on_step,
+        )
+
+
+@contextmanager
+def naming(flag: str) -> Iterator[None]:
+    """Complaints about `--option` in the name that it has here."""
+    try:
+        yield
+    except CommandError as error:
+        raise CommandError(str(error).replace("--option", flag, 1)) from error
+
+
+def build_scene(name: str, words: list[str], seed: int, model: str | None, cold: bool) -> Scene:
+    """The scene with these options, this friction law, and with or without a memory of impulses."""
+    from perp.scenes import kinds, make
+
+    known = kinds()
+    if name not in known:
+        raise CommandError(f"scene {name!r} is unknown{suggest(name, known)}")
+    if model is not None and model not in LAWS:
+        raise CommandError(f"--model {model!r} is unknown{suggest(model, LAWS)}")
+    with naming("--size"):
+        pairs = split_assignments(words)
+    parsers = known[name].options
+    with refusing(ValueError, TypeError, MissingExtra, MemoryError):
+        options: dict[str, Any] = {
+            key: parsers[key].parse(text) if key in parsers else text for key, text in pairs.items()
+        }
+        if model is not None and "model" in parsers:
+            options["model"] = model
+        made = make(name, seed=seed, **options)
+    world: Any = made.world
+    if model is not None and getattr(world, "model", model) != model:
+        world.model = model
+    if cold:
+        world.warm_start = False
+    return made

@@ -1,0 +1,93 @@
+"""The files that `perp simulate` writes."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from perp.cli.errors import CommandError, refusing
+from perp.errors import MissingExtra, suggest
+
+if TYPE_CHECKING:
+    from perp.cli.simulation_run import Run
+    from perp.lab.simulation_dump import ProblemFolder
+    from perp.lab.simulation_summary import Summary
+    from perp.recording.writer import Recorder
+
+RECORDINGS, PICTURES, DUMPS = (".hdf5", ".h5"), (".png", ".svg", ".pdf"), ("npz", "fclib")
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Where a run writes to."""
+
+    record: Path | None
+    dump: Path | None
+    dump_format: str
+    plot: Path | None
+
+    def check(self) -> None:
+        """Find out before the work, not after it, that something has no place to go or no package to make it."""
+        if self.record is not None:
+            from perp.recording.writer import require_h5py
+
+            with refusing(MissingExtra):
+                require_h5py()
+            require_target("--record", self.record, RECORDINGS)
+        if self.plot is not None:
+            from perp.lab.figures import require_matplotlib
+
+            with refusing(MissingExtra):
+                require_matplotlib()
+            require_target("--plot", self.plot, PICTURES)
+        if self.dump_format not in DUMPS:
+            raise CommandError(f"--dump-format {self.dump_format!r} is unknown{suggest(self.dump_format, DUMPS)}")
+
+    def open_folder(self, run: Run) -> ProblemFolder | None:
+        from perp.lab.simulation_dump import ProblemFolder
+
+        return None if self.dump is None else ProblemFolder(self.dump, run.scene.world, self.dump_format)
+
+    def open_recorder(self, run: Run, stack: ExitStack) -> Recorder | None:
+        from perp.lab.simulation import name_solver, open_recorder
+
+        if self.record is None:
+            return None
+        made = run.scene
+        recorder = open_recorder(
+            self.record,
+            made.world,
+            run.dt,
+            scene=made.name,
+            options=dict(made.options) | {"run": run.settings()},
+            seed=made.seed,
+            method=name_solver(run.solver),
+        )
+        return stack.enter_context(recorder)
+
+    def draw(self, run: Run, summary: Summary) -> None:
+        from perp.lab.scene_picture import draw_frame
+
+        if self.plot is not None:
+            title = f"{run.scene.name}, {summary.method}, t = {summary.frame.time:.4g} s"
+            with refusing(OSError):
+                draw_frame(summary.frame, run.scene.world.shapes(), self.plot, dt=run.dt, title=title)
+
+    def written(self) -> dict[str, str | None]:
+        return {
+            "record": None if self.record is None else str(self.record),
+            "dump_problems": None if self.dump is None else str(self.dump),
+            "plot": None if self.plot is None else str(self.plot),
+        }
+
+
+def require_target(flag: str, path: Path, suffixes: tuple[str, ...]) -> None:
+    if path.suffix.lower() not in suffixes:
+        raise CommandError(f"{flag} {path}: the name must end in {' or '.join(suffixes)}")
+    if path.is_dir() or not path.parent.is_dir():
+        raise CommandError(f"{flag} {path}: there is no such folder, or it is not a place for a file")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise CommandError(f"{flag} {path}: it cannot be written")

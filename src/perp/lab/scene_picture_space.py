@@ -1,0 +1,228 @@
+"""Solid bodies in space, seen from afar at an angle: shaded, outlined, with shadows on the ground and a scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.lab.palette import INK, LINE, MUTED
+from perp.lab.scene_picture_raster import NOTHING, find_covered, find_nearest, linear_over
+from perp.lab.scene_picture_surfaces import colours, make_surface, place_shapes
+from perp.lab.scene_picture_view import DPI, Points, enclose, figure_size, near
+from perp.recording.frame import Frame
+from perp.recording.shapes import Shape
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Picture = NDArray[np.float32]
+Numbers = NDArray[np.int64]
+
+AZIMUTH, ELEVATION = np.radians(-62.0), np.radians(21.0)
+"""Where the viewer stands, counted from the x axis and from the horizon."""
+
+
+AMBIENT, DIFFUSE = 0.5, 0.55
+SHARP = 0.75
+"""Neighbouring pixels of one body whose normals have a smaller cosine between them lie on two sides of an edge."""
+
+EDGE, SHADOW = 0.45, 0.13
+"""How much an outline keeps of the colour, and how dark a shadow is."""
+
+BAND = 64
+"""Rows of pixels that are shaded at a time."""
+
+LARGE = 3.0
+"""What does not move and is so many times as large as all that does may be cut off at the side of the picture."""
+
+
+class SpaceView:
+    """A picture of solid bodies. Its axes are the plane that the viewer looks at, in metres."""
+
+    def __init__(self, frame: Frame, shapes: Sequence[Shape]) -> None:
+        c, s, e, up = np.cos(AZIMUTH), np.sin(AZIMUTH), np.cos(ELEVATION), np.sin(ELEVATION)
+        self.axes = np.array([[-s, c, 0.0], [-up * c, -up * s, e], [e * c, e * s, up]])
+        """Rows: to the right, upwards, and to the viewer."""
+        self.light = _unit(np.array([-0.45, 0.75, 0.6]) @ self.axes)
+        self.shapes = shapes
+        self.surface = make_surface(frame, shapes)
+        self.ground = self._find_ground(frame)
+        self.limits, typical = self._find_limits(frame)
+        self.size = figure_size(self.limits, (0.2, 0.6))
+        span = float((self.limits[1] - self.limits[0]).max())
+        self.force_length = float(np.clip(0.9 * typical, 0.04 * span, 0.15 * span))
+
+    def project(self, points: Points) -> Points:
+        flat: Points = points @ self.axes[:2].T
+        return flat
+
+    def _find_ground(self, frame: Frame) -> float | None:
+        """The height of a level plane, if there is one."""
+        planes = [shape for shape in self.shapes if shape.form == "plane" and shape.body < 0]
+        if not planes:
+            return None
+        origin, axes = place_shapes(frame, planes)
+        level = np.flatnonzero(axes[:, 2, 2] > 1.0 - 1e-9)
+        return float(origin[level, 2].max()) if level.size else None
+
+    def _find_limits(self, frame: Frame) -> tuple[Points, float]:
+        """Around all that moves, and what stands still unless it is very large; and the size of a typical body."""
+        shown = near(frame.position)
+        if not len(self.surface.shape):
+            placed = self.project(frame.position[shown])
+            return enclose(placed, placed), 0.0
+        count = len(self.shapes)
+        corner = self.project(self.surface.corner.reshape(-1, 3))
+        owner = np.repeat(self.surface.shape, 3)
+        lower, upper = np.full((count, 2), np.inf), np.full((count, 2), -np.inf)
+        np.minimum.at(lower, owner, corner)
+        np.maximum.at(upper, owner, corner)
+        body = np.array([shape.body for shape in self.shapes])
+        exists = np.isfinite(lower).all(axis=1)
+        moving = exists & (body >= 0) & shown[body]
+        if not moving.any():
+            moving = exists
+        box = enclose(lower[moving], upper[moving], 0.0)
+        reach = LARGE * (box[1] - box[0]).max()
+        fixed = exists & (body < 0) & ((upper - lower).max(axis=1) <= reach)
+        kept = moving | fixed
+        return enclose(lower[kept], upper[kept]), float(np.median((upper - lower)[moving].max(axis=1)))
+
+    def draw(self, axes: Axes) -> None:
+        axes.set_axis_off()
+        if self.ground is not None:
+            self._draw_grid(axes, self.ground)
+        (left, bottom), (right, top) = self.limits.tolist()
+        axes.imshow(self.render(), extent=(left, right, bottom, top), origin="lower", zorder=2)
+        self._draw_scale(axes)
+
+    def render(self) -> Picture:
+        """height x width x 4 (red, green, blue, opaqueness), from below upwards; clear where no body is.
+
+        Twice as many pixels are made each way, and averaged: that makes the edges smooth.
+        """
+        inches = np.array(self.size) - [0.2, 0.6]
+        width, height = (2 * int(value) for value in np.maximum(np.ceil(inches * DPI), 1))
+        extent = self.limits[1] - self.limits[0]
+        to_pixels = np.array([width, height]) / extent
+        seen = self._facing()
+        corner = self.surface.corner[seen]
+        flat = (self.project(corner) - self.limits[0]) * to_pixels
+        number = find_nearest(flat, corner @ self.axes[2], width, height)
+        picture = np.zeros((height, width, 4), dtype=np.float32)
+        if self.ground is not None:
+            picture[..., 3] = SHADOW * self._shadow(self.ground, to_pixels, width, height)
+        self._shade(picture, number, flat, seen)
+        return _average(picture)
+
+    def _facing(self) -> Numbers:
+        """Numbers of the triangles that can be seen: of closed bodies those that face the viewer."""
+        a, b, c = self.surface.corner.transpose(1, 0, 2)
+        faces = np.cross(b - a, c - a) @ self.axes[2] > 0.0
+        return np.flatnonzero(faces | ~self.surface.is_closed)
+
+    def _shade(self, picture: Picture, number: Numbers, flat: Points, seen: Numbers) -> None:
+        """Lambert's law with light from the upper left, and dark lines along the edges of bodies."""
+        normal_over = linear_over(flat, self.surface.normal[seen]).astype(np.float32)
+        to_viewer, light = self.axes[2].astype(np.float32), self.light.astype(np.float32)
+        colour = colours(self.shapes).astype(np.float32)
+        owner = np.full(number.shape, NOTHING, dtype=np.int32)
+        slope = np.zeros((*number.shape, 3), dtype=np.float32)
+        for band in range(0, len(number), BAND):
+            y, x = np.nonzero(number[band : band + BAND] != NOTHING)
+            y += band
+            triangle = number[y, x]
+            over = normal_over[triangle]
+            across, up = (x + 0.5).astype(np.float32), (y + 0.5).astype(np.float32)
+            normal = _unit(over[:, 0] + over[:, 1] * across[:, None] + over[:, 2] * up[:, None])
+            normal *= np.sign(normal @ to_viewer)[:, None]  # meshes may be turned inside out
+            shape = self.surface.shape[seen][triangle]
+            brightness = AMBIENT + DIFFUSE * np.maximum(normal @ light, 0.0)
+            picture[y, x, :3] = np.minimum(colour[shape] * brightness[:, None], 1.0)
+            picture[y, x, 3] = 1.0
+            owner[y, x], slope[y, x] = shape, normal
+        picture[_edges(owner, slope), :3] *= EDGE
+
+    def _shadow(self, ground: float, to_pixels: Points, width: int, height: int) -> NDArray[np.bool_]:
+        corner = self.surface.corner
+        down = (corner[..., 2:] - ground) / self.light[2]
+        fallen = self.project(corner - np.maximum(down, 0.0) * self.light)
+        return find_covered((fallen - self.limits[0]) * to_pixels, width, height)
+
+    def _draw_grid(self, axes: Axes, ground: float) -> None:
+        """Lines on the ground at round distances, as far as the picture goes."""
+        from matplotlib.collections import LineCollection
+
+        corners = np.array([(x, y) for x in self.limits[:, 0] for y in self.limits[:, 1]])
+        on_plane = self._onto_ground(corners, ground)
+        pitch = _round_length(0.12 * float((self.limits[1] - self.limits[0]).max()))
+        first = np.floor(on_plane.min(axis=0) / pitch).astype(int)
+        last = np.ceil(on_plane.max(axis=0) / pitch).astype(int)
+        lines = [((k, first[1]), (k, last[1])) for k in range(first[0], last[0] + 1)]
+        lines += [((first[0], k), (last[0], k)) for k in range(first[1], last[1] + 1)]
+        flat = pitch * np.array(lines, dtype=np.float64).reshape(-1, 2)
+        points = np.column_stack([flat, np.full(len(flat), ground)])
+        drawn = self.project(points).reshape(-1, 2, 2)
+        axes.add_collection(LineCollection(list(drawn), colors=LINE.light, linewidths=0.7, zorder=1))
+
+    def _onto_ground(self, points: Points, ground: float) -> Points:
+        """The x and y of those points of the ground that the viewer sees at these places."""
+        system = np.array([self.axes[0], self.axes[1], [0.0, 0.0, 1.0]])
+        right = np.column_stack([points, np.full(len(points), ground)])
+        solved: Points = np.linalg.solve(system, right.T).T[:, :2]
+        return solved
+
+    def _draw_scale(self, axes: Axes) -> None:
+        width, height = self.limits[1] - self.limits[0]
+        length = _round_length(0.2 * width)
+        x, y = self.limits[0] + [0.02 * width, 0.02 * height]
+        axes.plot([x, x + length], [y, y], color=INK.light, linewidth=1.6, solid_capstyle="butt", zorder=7)
+        axes.annotate(
+            f"{length:g} m", (x, y), (2, 4), textcoords="offset points", fontsize=9, color=MUTED.light, zorder=7
+        )
+
+
+def _edges(owner: NDArray[np.int32], slope: Picture) -> NDArray[np.bool_]:
+    """Pixels beside one of another body, or of another side of the same."""
+    edge = np.zeros(owner.shape, dtype=np.bool_)
+    for axis in (0, 1):
+        here, there = _but_last(axis), _but_first(axis)
+        cosine = np.einsum("ijk,ijk->ij", slope[here], slope[there])
+        differs = (owner[here] != owner[there]) | (cosine < SHARP)
+        edge[here] |= differs & (owner[here] != NOTHING)
+        edge[there] |= differs & (owner[here] == NOTHING) & (owner[there] != NOTHING)
+    return edge
+
+
+def _but_last(axis: int) -> tuple[slice, ...]:
+    return (slice(None),) * axis + (slice(None, -1),)
+
+
+def _but_first(axis: int) -> tuple[slice, ...]:
+    return (slice(None),) * axis + (slice(1, None),)
+
+
+def _average(picture: Picture) -> Picture:
+    """Half as many pixels each way; colours weighted by how opaque they are."""
+    height, width, _ = picture.shape
+    blocks = picture.reshape(height // 2, 2, width // 2, 2, 4)
+    opaque = blocks[..., 3:]
+    total = opaque.sum(axis=(1, 3))
+    colour = (blocks[..., :3] * opaque).sum(axis=(1, 3)) / np.where(total > 0.0, total, 1.0)
+    return np.concatenate([colour, total / 4.0], axis=2)
+
+
+def _unit(vectors: NDArray[Any]) -> NDArray[Any]:
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    length[length == 0.0] = 1.0
+    unit: NDArray[Any] = vectors / length
+    return unit
+
+
+def _round_length(length: float) -> float:
+    """1, 2 or 5 times a power of ten, not more than `length`."""
+    power = 10.0 ** np.floor(np.log10(length))
+    return float(power * max(step for step in (1.0, 2.0, 5.0) if step * power <= length * (1.0 + 1e-12)))

@@ -1,0 +1,42 @@
+"""Every step's problem in a file of its own, with the impulses that the step used as its solution."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from perp.errors import FileFormatError, suggest
+from perp.problems.files import save
+from perp.problems.files.guarded_hdf5 import require_h5py
+from perp.worlds.report import StepReport
+from perp.worlds.world import World
+
+SUFFIXES = {"npz": ".npz", "fclib": ".hdf5"}
+
+
+class ProblemFolder:
+    """`DIR/step_000001.npz` (or `.hdf5`, which is FCLIB), and so on. The folder is made if need be.
+
+    FCLIB knows friction cones and contacts alone: worlds with another law are refused here, problems with joints,
+    limits or motors at the first step that has one.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], world: World, form: str = "npz") -> None:
+        if form not in SUFFIXES:
+            raise ValueError(f"the format is {form!r}{suggest(form, SUFFIXES)}")
+        self.path, self.suffix = Path(path), SUFFIXES[form]
+        if form == "fclib":
+            require_h5py()
+            model = getattr(world, "model", "cone")
+            if model != "cone":
+                raise FileFormatError(
+                    f"{self.path}: FCLIB means the friction cone, and this world has model={model!r}; "
+                    f"choose the cone, or dump .npz"
+                )
+        self.path.mkdir(parents=True, exist_ok=True)
+        older = sorted(self.path.glob("step_*"))
+        if older:
+            raise FileFormatError(f"{self.path}: problems of another run are here ({older[0].name}); name a new folder")
+
+    def write(self, report: StepReport) -> None:
+        save(report.problem, self.path / f"step_{report.step:06d}{self.suffix}", x=report.x)

@@ -1,0 +1,152 @@
+"""What a run of a world came to: a few numbers of all its steps, and the columns behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from perp.problems.inputs import Vector
+from perp.recording.frame import Frame
+
+
+class Ending(Enum):
+    """How a run can end; its value is a sentence."""
+
+    DONE = "every step was taken"
+    NOT_FINITE = "the state would have become infinite"
+    INTERRUPTED = "the run was interrupted from the keyboard"
+    STOPPED = "the callback asked to stop"
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """A run in numbers. Means, maxima and medians are over steps; none of them counts the time of measuring.
+
+    Times leave out the first step, where there are others: it loads compiled kernels, or compiles them.
+    """
+
+    ended: Ending
+    message: str
+    steps: int
+    """Taken, with a finite state after each."""
+    steps_wanted: int
+    failed_step: int | None
+    """The step after which the state would not have been finite."""
+    method: str
+    dt: float
+    """[s]"""
+    converged: int
+    """Steps whose solve was within its tolerance."""
+    warm: int
+    """Steps that started from the impulses of the step before."""
+    residual_mean: float
+    residual_max: float
+    energy_error_mean: float
+    """The mean of `Residuals.energy_mean` [J]."""
+    energy_error_max: float
+    """The largest `Residuals.energy_max` [J]."""
+    iterations_mean: float
+    iterations_max: int
+    contacts_mean: float
+    contacts_max: int
+    rows_max: int
+    penetration_max: float
+    """The deepest overlap that any step began with [m]."""
+    energy_start: float
+    """Kinetic and potential [J], from the zero of height that the scene chose."""
+    energy_end: float
+    energy_drift: float
+    """(end - start) / |start|; where the start is zero, the largest |energy| of any step stands in for it.
+
+    Friction, impacts and implicit damping make it negative; motors may make it positive.
+    """
+    energy_rise: float
+    """The largest gain of one step, divided by the same."""
+    solve_seconds_mean: float
+    solve_seconds_median: float
+    step_seconds_mean: float
+    """Collisions, assembly, solver and motion."""
+    step_seconds_median: float
+    collide_share: float
+    """Of the time of all these steps."""
+    assemble_share: float
+    solve_share: float
+    move_share: float
+    first_step_seconds: float
+    fingerprint: str
+    """The hash of the world's final state: runs that agree in it are the same, bit by bit."""
+    columns: Mapping[str, Vector]
+    """What each step measured, by name."""
+    frame: Frame
+    """The final state, with the contacts of the last step."""
+
+    @property
+    def steps_per_second(self) -> float:
+        return 1.0 / self.step_seconds_mean if self.step_seconds_mean > 0.0 else np.nan
+
+    def as_row(self) -> dict[str, Any]:
+        """Plain numbers and words, for a table or JSON."""
+        row = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("columns", "frame")}
+        return row | {"ended": self.ended.name, "steps_per_second": self.steps_per_second}
+
+
+def summarise(
+    columns: Mapping[str, Vector], energy_start: float, facts: Mapping[str, Any], fingerprint: str, frame: Frame
+) -> Summary:
+    """`facts` are those fields of the summary that no column tells."""
+    steps = columns["seconds"].size
+    later = slice(1, None) if steps > 1 else slice(None)
+    total = float(np.sum(columns["seconds"][later]))
+    shares: dict[str, Any] = {
+        f"{part}_share": float(np.sum(columns[f"{part}_seconds"][later])) / total if total > 0.0 else np.nan
+        for part in ("collide", "assemble", "solve", "move")
+    }
+    energy = np.concatenate([[energy_start], columns["energy"]])
+    with np.errstate(all="ignore"):
+        scale = abs(energy_start) or float(np.max(np.abs(energy))) or 1.0
+        drift, rise = float(energy[-1] - energy_start) / scale, _largest(np.diff(energy)) / scale
+    return Summary(
+        **facts,
+        steps=steps,
+        converged=int(np.sum(columns["converged"])),
+        warm=int(np.sum(columns["warm"])),
+        residual_mean=_mean(columns["residual"]),
+        residual_max=_largest(columns["residual"]),
+        energy_error_mean=_mean(columns["energy_mean"]),
+        energy_error_max=_largest(columns["energy_max"]),
+        iterations_mean=_mean(columns["iterations"]),
+        iterations_max=int(max(columns["iterations"], default=0)),
+        contacts_mean=_mean(columns["contacts"]),
+        contacts_max=int(max(columns["contacts"], default=0)),
+        rows_max=int(max(columns["rows"], default=0)),
+        penetration_max=float(max(columns["penetration"], default=0.0)),
+        energy_start=energy_start,
+        energy_end=float(energy[-1]),
+        energy_drift=drift,
+        energy_rise=rise,
+        solve_seconds_mean=_mean(columns["solve_seconds"][later]),
+        solve_seconds_median=_median(columns["solve_seconds"][later]),
+        step_seconds_mean=_mean(columns["seconds"][later]),
+        step_seconds_median=_median(columns["seconds"][later]),
+        **shares,
+        first_step_seconds=float(columns["seconds"][0]) if steps else np.nan,
+        fingerprint=fingerprint,
+        columns=columns,
+        frame=frame,
+    )
+
+
+def _mean(column: Vector) -> float:
+    return float(np.mean(column)) if column.size else np.nan
+
+
+def _median(column: Vector) -> float:
+    return float(np.median(column)) if column.size else np.nan
+
+
+def _largest(column: Vector) -> float:
+    return float(np.max(column)) if column.size else np.nan
