@@ -51,6 +51,22 @@ def test_the_page_on_pivoting_shows_what_really_happens(tmp_path, monkeypatch, c
     assert proved == "proved: True"
 
 
+def test_the_page_on_worlds_shows_what_really_happens(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("mujoco")
+    monkeypatch.chdir(tmp_path)
+    assert run_blocks(ROOT / "docs" / "worlds.md") == 2
+    problem, error, seesaw = capsys.readouterr().out.splitlines()
+    assert problem.startswith("10 <ContactProblem with 10 contacts")
+    assert float(error.split()[0]) < 1e-9
+    assert seesaw == "the seesaw stands at 0.30 rad"
+    assert (tmp_path / "step.npz").is_file()
+
+
+def test_the_page_on_worlds_names_every_scene():
+    text = (ROOT / "docs" / "worlds.md").read_text()
+    assert [name for name in perp.scenes.kinds() if f"`{name}`" not in text] == []
+
+
 def test_the_page_on_newton_shows_what_really_happens(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert run_blocks(ROOT / "docs" / "newton.md") == 2

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 USE_EVERYTHING = """
-import importlib, json, pkgutil
+import importlib, importlib.util, json, pkgutil
 import numpy as np
 import perp, perp.kernels
 from perp.solvers.roster import suitable_methods
@@ -36,6 +36,13 @@ for A in matrices:
             result.verify(), perp.verify(problem, result.x), perp.verify(problem, [0] * problem.n)
 perp.enumerate(perp.gallery.make("degenerate", n=4).problem)
 perp.warm_up()
+perp.worlds.warm_up()
+for name in ("pool1", "stacking", *(("boxes", "snake") if importlib.util.find_spec("mujoco") else ())):
+    scene = perp.scenes.make(name, **perp.scenes.kinds()[name].small)
+    for _ in range(3):
+        sweep = lambda p, x0: perp.solve_islands(p, "block_gauss_seidel", x0=x0, at_least=1)
+        report = scene.world.step(scene.dt, sweep)
+        report.residuals, perp.contact_states(report.problem, report.x)
 wall = perp.gallery.make("boxed_stack", n=200, mass_ratio=1000.0, compliance=1e-8, load="gravity").problem
 for space in ("sparse", "body"):  # blocks of uncoupled rows in both
     perp.solve(wall, perp.BlockPrincipal(space=space), max_iterations=60)

@@ -174,5 +174,7 @@ def test_of_contacts_that_are_all_but_the_same_the_deepest_is_kept():
     point = np.array([[0, 0, 0], [1, 0, 0], [1e-4, 0, 0], [1, 2e-4, 0], [0, 0, 0], [0, 0, 5e-4]], dtype=np.float64)
     gap = np.array([0.1, -0.2, 0.0, -0.1, 0.3, 0.3])
     keep = np.empty(6, dtype=np.bool_)
-    point_contacts.keep_apart(pair, point.reshape(-1), gap, 1e-3, keep)
+    point_contacts.keep_apart(pair, point.reshape(-1), gap, 1e-3, 0.5, keep)
     assert keep.tolist() == [False, True, True, False, True, False]
+    point_contacts.keep_apart(pair, point.reshape(-1), gap, 1e-3, 0.05, keep)
+    assert keep.tolist() == [False, True, True, False, False, False]

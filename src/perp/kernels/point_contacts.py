@@ -61,16 +61,18 @@ def _distance(one, i, other, j):
 
 
 @kernel
-def keep_apart(pair, point, gap, distance, keep):
+def keep_apart(pair, point, gap, distance, farthest, keep):
     """Of contacts of one pair that are nearer to one another than `distance`, keep the deepest (of equals the first).
 
-    The contacts of a pair follow one another.
+    The contacts of a pair follow one another. Those with a gap of more than `farthest` are not kept.
     """
     square, start = distance * distance, U[0]
     for new in range(np.uint64(pair.size)):
         if pair[new] != pair[start]:
             start = new
-        keep[new] = True
+        keep[new] = gap[new] <= farthest
+        if not keep[new]:
+            continue
         for old in range(start, new):
             if keep[old] and _distance(point, U3 * new, point, U3 * old) < square:
                 if gap[new] < gap[old]:

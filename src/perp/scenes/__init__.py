@@ -4,7 +4,38 @@ scene = perp.scenes.make("pool1")
 scene.world.step(scene.dt, lambda problem, x0: perp.solve(problem, "pgs", x0=x0))
 """
 
-from perp.scenes import discs  # registers its scenes
+# importing a file registers its scenes
+from perp.scenes import (
+    brick_wall,
+    chain,
+    discs,
+    falling_boxes,
+    gears,
+    log_tower,
+    rocks,
+    snakes,
+    spinner,
+    stacks,
+    trucks,
+    walls,
+)
 from perp.scenes.catalogue import Scene, SceneKind, kinds, make
 
-__all__ = ["Scene", "SceneKind", "discs", "kinds", "make"]
+__all__ = [
+    "Scene",
+    "SceneKind",
+    "brick_wall",
+    "chain",
+    "discs",
+    "falling_boxes",
+    "gears",
+    "kinds",
+    "log_tower",
+    "make",
+    "rocks",
+    "snakes",
+    "spinner",
+    "stacks",
+    "trucks",
+    "walls",
+]

@@ -4,6 +4,7 @@ from perp.worlds.articulated import ArticulatedWorld
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts
 from perp.worlds.report import StepReport, StepSeconds
+from perp.worlds.warm_up import warm_up
 from perp.worlds.world import Solve, World
 
-__all__ = ["ArticulatedWorld", "ContactWorld", "Contacts", "Solve", "StepReport", "StepSeconds", "World"]
+__all__ = ["ArticulatedWorld", "ContactWorld", "Contacts", "Solve", "StepReport", "StepSeconds", "World", "warm_up"]

@@ -6,6 +6,7 @@ beyond free bodies, fixed shapes, and equalities of type connect and weld is ref
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -42,14 +43,17 @@ class Touches:
 class MujocoBodies:
     """Bodies 0..n-1 are the model's free bodies, in its order, each with everything that is welded to it."""
 
-    def __init__(self, model: Any, margin: float) -> None:
+    def __init__(self, given: Any, margin: float, rounding: float) -> None:
         self.mujoco = import_mujoco()
-        refuse_unsupported(model, self.mujoco)
-        self.model = model
+        refuse_unsupported(given, self.mujoco)
+        self.given = given
+        """The model as it was, sharp edges and all: for pictures."""
         self.margin = margin
+        self.model = model = copy(given)
+        self.rounding = round_boxes(model, self.mujoco, rounding)
+        model.geom_margin[:] = margin + 2.0 * rounding  # MuJoCo takes the sum of two, or the larger, by version
+        model.pair_margin[:] = margin + 2.0 * rounding
         self.data = self.mujoco.MjData(model)
-        model.geom_margin[:] = margin
-        model.pair_margin[:] = margin
         self.mujoco.mj_kinematics(model, self.data)
         joints = np.flatnonzero(model.jnt_type == int(self.mujoco.mjtJoint.mjJNT_FREE))
         self.mujoco_ids = np.asarray(model.jnt_bodyid)[joints].astype(np.int64)
@@ -99,16 +103,32 @@ class MujocoBodies:
                 '<size memory="..."/> in MJCF'
             )
         found = self.data.contact
-        geoms, point, gap = np.array(found.geom), np.array(found.pos), np.array(found.dist)
+        geoms, point = np.array(found.geom), np.array(found.pos)
+        gap = np.array(found.dist) - self.rounding[geoms].sum(axis=1)
         pair = geoms[:, 0].astype(np.uint64) * np.uint64(self.model.ngeom) + geoms[:, 1].astype(np.uint64)
         keep = np.empty(len(pair), dtype=np.bool_)
-        point_contacts.keep_apart(pair, point.reshape(-1), gap, MERGED * self.margin, keep)
+        point_contacts.keep_apart(pair, point.reshape(-1), gap, MERGED * self.margin, self.margin, keep)
         # a contact of one dimension has no friction; torsion and rolling (four and six) are not modelled
         friction = np.where(np.asarray(found.dim) == 1, 0.0, np.asarray(found.friction)[:, 0])
         frame = np.array(found.frame).reshape(-1, 3, 3)
         if keep.all():
             return Touches(geoms, pair, point, frame, gap, friction)
         return Touches(geoms[keep], pair[keep], point[keep], frame[keep], gap[keep], friction[keep])
+
+
+def round_boxes(model: Any, mujoco: Any, rounding: float) -> Vector:
+    """Make the boxes of a model smaller by `rounding` on all sides; returns by how much each geom is, at most 5 %.
+
+    A smaller box and a layer of that thickness around it are a box with rounded edges, and the distance of two such
+    bodies is that of the boxes within, less the two layers. For sharp boxes that lie flush on one another, MuJoCo has
+    to choose between faces and edges at a distance of nothing, where rounding errors decide: for a third of all tilts
+    of 1e-12 rad or more it finds one contact in place of four. Between the boxes within is a gap, and no doubt.
+    """
+    is_box = np.asarray(model.geom_type) == int(mujoco.mjtGeom.mjGEOM_BOX)
+    smallest = np.asarray(model.geom_size).min(axis=1, initial=np.inf)
+    layer = np.where(is_box, np.minimum(rounding, 0.05 * smallest), 0.0)
+    model.geom_size[is_box] -= layer[is_box, None]
+    return layer
 
 
 def refuse_unsupported(model: Any, mujoco: Any) -> None:

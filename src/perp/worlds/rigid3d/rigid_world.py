@@ -55,6 +55,9 @@ class RigidWorld(ContactWorld):
         [m/s^2]; by default the model's own.
     margin
         Contacts are known from this gap on [m]: a body that comes nearer can be stopped at the surface.
+    rounding
+        Boxes touch as if their edges were rounded by this radius [m], 5 % of the smallest half edge at most: sharp ones
+        that lie flush on one another lose contacts to rounding errors (see `mujoco_bodies.round_boxes`).
     restitution
         One number, or one for each geom of the model; of two shapes the larger one counts.
     error_reduction, compliance
@@ -69,6 +72,7 @@ class RigidWorld(ContactWorld):
         model: str = "box",
         gravity: Any = None,
         margin: float = 0.01,
+        rounding: float = 3e-4,
         restitution: Any = 0.0,
         error_reduction: float = CORRECTED,
         compliance: float = 0.0,
@@ -78,7 +82,8 @@ class RigidWorld(ContactWorld):
         require_number(margin, "margin")
         require_number(error_reduction, "error_reduction")
         require_number(compliance, "compliance")
-        self.shapes_and_masses = MujocoBodies(mujoco_model, float(margin))
+        require_number(rounding, "rounding")
+        self.shapes_and_masses = MujocoBodies(mujoco_model, float(margin), float(rounding))
         made = self.shapes_and_masses
         self.gravity = as_block_stack(mujoco_model.opt.gravity if gravity is None else gravity, "gravity", (3,))
         self.error_reduction, self.compliance = float(error_reduction), float(compliance)
@@ -199,7 +204,7 @@ class RigidWorld(ContactWorld):
         from perp.worlds.mujoco_shapes import shapes_of
 
         made = self.shapes_and_masses
-        return shapes_of(made.model, made.number_of_body, made.centre_in_body)
+        return shapes_of(made.given, made.number_of_body, made.centre_in_body)
 
     def energy(self) -> float:
         """Kinetic energy, and the potential energy of gravity above the origin [J]."""
