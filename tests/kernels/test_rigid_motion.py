@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import perp
 from perp.gallery.contact_jacobian import contact_jacobian, random_rotations
@@ -41,37 +42,80 @@ def quaternion_product(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return np.array([real, *(p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:]))])
 
 
-@pytest.mark.parametrize("speed", [0.0, 1e-12, 1e-6, 1.0, 100.0])
-def test_a_step_turns_a_body_by_its_spin(speed):
-    rng = np.random.default_rng(1)
-    position, velocity, dt = rng.standard_normal(3), rng.standard_normal(6), 0.02
+def rotation_of(q: np.ndarray) -> np.ndarray:
+    s, v = q[0], q[1:]
+    cross = np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
+    return np.eye(3) + 2 * s * cross + 2 * cross @ cross
+
+
+def turn_slowly(dt: float, inertia: np.ndarray, orientation: np.ndarray, spin: np.ndarray):
+    """The orientation and the spin after dt: the mean momentum of the turn, by many repetitions."""
+    R = rotation_of(orientation)
+    momentum = inertia @ R.T @ spin
+    W = R.T @ spin
+    for _ in range(200):
+        end = Rotation.from_rotvec(-dt * W).apply(momentum)
+        W = np.linalg.solve(inertia, 0.5 * (momentum + end))
+    half = 0.5 * dt * np.linalg.norm(W)
+    axis = W / np.linalg.norm(W) if half else np.zeros(3)
+    after = quaternion_product(orientation, np.array([math.cos(half), *(math.sin(half) * axis)]))
+    return after, rotation_of(after) @ np.linalg.solve(inertia, rotation_of(after).T @ R @ momentum)
+
+
+def some_body(rng: np.random.Generator) -> tuple[np.ndarray, perp.BodyMasses, np.ndarray]:
+    factor = rng.standard_normal((3, 3))
+    inertia = factor @ factor.T + np.eye(3)
     orientation = rng.standard_normal(4)
-    orientation /= np.linalg.norm(orientation)
+    return inertia, perp.BodyMasses([1.0], [inertia]), orientation / np.linalg.norm(orientation)
+
+
+def advance(dt: float, masses: perp.BodyMasses, velocity: np.ndarray, position: np.ndarray, orientation: np.ndarray):
+    new = (np.empty(3), np.empty(4))
+    velocity = velocity.copy()
+    own = (masses.inertia.reshape(-1), masses.packed())
+    probe = rigid_motion.advance(dt, *own, velocity, position, orientation, *new)
+    return probe, velocity, *new
+
+
+@pytest.mark.parametrize("speed", [0.0, 1e-12, 1e-6, 1.0, 20.0])
+def test_a_step_turns_a_body_as_its_momentum_says(speed):
+    rng = np.random.default_rng(1)
+    inertia, masses, orientation = some_body(rng)
+    position, velocity, dt = rng.standard_normal(3), rng.standard_normal(6), 0.02
     velocity[3:] *= speed / np.linalg.norm(velocity[3:])
-    new_position, new_orientation = np.empty(3), np.empty(4)
-    probe = rigid_motion.advance(dt, velocity, position, orientation, new_position, new_orientation)
-    half = 0.5 * dt * speed
-    axis = velocity[3:] / speed if speed else np.zeros(3)
-    turn = np.array([math.cos(half), *(math.sin(half) * axis)])
-    np.testing.assert_allclose(new_orientation, quaternion_product(turn, orientation), rtol=0, atol=1e-15)
+    probe, after, new_position, new_orientation = advance(dt, masses, velocity, position, orientation)
+    expected, spin = turn_slowly(dt, inertia, orientation, velocity[3:])
+    np.testing.assert_allclose(new_orientation, expected, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(after[3:], spin, rtol=1e-12, atol=1e-16)
     np.testing.assert_array_equal(new_position, position + dt * velocity[:3])
     assert probe == 0.0
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_turn_keeps_momentum_and_energy(seed):
+    rng = np.random.default_rng(seed)
+    inertia, masses, orientation = some_body(rng)
+    velocity = 5.0 * rng.standard_normal(6)
+    _, after, _, turned = advance(0.02, masses, velocity, np.zeros(3), orientation)
+    before, now = (rotation_of(q) @ inertia @ rotation_of(q).T for q in (orientation, turned))
+    np.testing.assert_allclose(now @ after[3:], before @ velocity[3:], rtol=0, atol=1e-12)
+    assert after[3:] @ now @ after[3:] == pytest.approx(velocity[3:] @ before @ velocity[3:], rel=1e-13)
+
+
 def test_the_turn_agrees_with_the_kinematic_map_of_the_thesis_to_first_order():
-    """THESIS eq. 2.3 and 2.7: q + dt H(q) w."""
+    """THESIS eq. 2.3 and 2.7, q + dt H(q) w, and the gyroscopic term, dw = -dt I^-1 (w x L)."""
     rng = np.random.default_rng(2)
-    q = rng.standard_normal(4)
-    q /= np.linalg.norm(q)
+    inertia, masses, q = some_body(rng)
     a, b, c, d = q
     H = 0.5 * np.array([[-b, -c, -d], [a, d, -c], [-d, a, b], [c, -b, a]])
     velocity = rng.standard_normal(6)
+    spin, turned = velocity[3:], rotation_of(q) @ inertia @ rotation_of(q).T
+    gyroscopic = -np.linalg.solve(turned, np.cross(spin, turned @ spin))
     errors = []
     for dt in (1e-2, 1e-3):
-        new = np.empty(4)
-        rigid_motion.advance(dt, velocity, np.zeros(3), q, np.empty(3), new)
-        errors.append(np.abs(new - (q + dt * H @ velocity[3:])).max())
-    assert errors[1] < 1.1e-2 * errors[0]
+        _, after, _, new = advance(dt, masses, velocity, np.zeros(3), q)
+        errors.append((np.abs(new - (q + dt * H @ spin)).max(), np.abs(after[3:] - spin - dt * gyroscopic).max()))
+    assert (np.array(errors[1]) < 1.5e-2 * np.array(errors[0])).all(), errors
 
 
 @pytest.mark.parametrize("place", range(6))
@@ -79,9 +123,8 @@ def test_the_turn_agrees_with_the_kinematic_map_of_the_thesis_to_first_order():
 def test_a_velocity_that_is_not_finite_is_told(place, value):
     velocity = np.zeros(6)
     velocity[place] = value
-    new = (np.empty(3), np.empty(4))
-    probe = rigid_motion.advance(10.0, velocity, np.zeros(3), np.array([1.0, 0, 0, 0]), *new)
-    assert math.isnan(probe)
+    masses = perp.BodyMasses([1.0], [np.eye(3)])
+    assert math.isnan(advance(10.0, masses, velocity, np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))[0])
 
 
 def test_rows_of_contacts_are_those_of_the_readable_jacobian():

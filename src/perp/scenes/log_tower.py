@@ -23,7 +23,7 @@ MARGIN = 0.02
 WOOD, STONE = (0.55, 0.37, 0.21), (0.62, 0.62, 0.62)
 
 
-@scene("THESIS 6.1.2", dt=1 / 60, method="nncg", iterations=200, small={"logs": 12})
+@scene("THESIS 6.1.2", dt=1 / 60, method="nncg", iterations=400, small={"logs": 12})
 def tower(
     *,
     logs: Annotated[int, About("number of logs", 1, 10_000)] = 160,

@@ -4,10 +4,8 @@ State: centres of mass, orientations, velocities and spins in the frame of the w
 of THESIS eq. 2.5-2.7 with the constraints of eq. 2.27.
 
 **Gyroscopic term.** A body that turns while its angular momentum L = I w stays must change its spin, as I turns with
-it: I dw/dt = -w x L. The explicit step of that equation gains energy. Here the momentum itself is kept: if L was that
-of the body when the last step ended its solve, then the spin that it has by itself in its new orientation is I^-1 L,
-and the torque of the term is (L - I w) / dt. To first order in dt that is -w x L; L is kept to rounding, and the energy
-of a free body, L · I^-1 L / 2, is bounded for ever.
+it: I dw/dt = -w x L. The explicit step of that equation gains energy without bound. Here a body turns by a spin that
+keeps both L and the energy of a body that nothing touches, to rounding (`perp.kernels.rigid_motion.advance`).
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -95,7 +92,6 @@ class RigidWorld(ContactWorld):
         """Velocities of the centres of mass and spins, n x 6 [m/s, rad/s]."""
         self.force = np.zeros((made.count, 6))
         """Forces and torques from outside, n x 6 [N, N m], in every step until changed; gravity is not among them."""
-        self._kept: KeptMomentum | None = None
         self.joints = JointSet([*joints, *joints_of(made)], self.poses())
 
     @classmethod
@@ -164,8 +160,8 @@ class RigidWorld(ContactWorld):
         )
         rows = [touching, *self.joints.rows(self.poses())]
         masses = self.masses()
-        force = self._forces(masses, dt)
-        return assemble_step(rows, masses, self.velocity.reshape(-1), dt, force=force, model=self.model)
+        velocity = self.velocity.reshape(-1)
+        return assemble_step(rows, masses, velocity, dt, force=self._forces(), model=self.model)
 
     def match_contacts(self, old: Contacts, new: Contacts) -> NDArray[np.int64]:
         assert isinstance(old, ShapeContacts)
@@ -180,16 +176,16 @@ class RigidWorld(ContactWorld):
         masses = A.mass
         assert isinstance(masses, BodyMasses)
         with np.errstate(all="ignore"):  # what overflows is found below
-            free = self.velocity.reshape(-1) + dt * masses.solve(self._forces(masses, dt))
+            free = self.velocity.reshape(-1) + dt * masses.solve(self._forces())
             velocity = free + A.velocity(x)
         position, orientation = np.empty_like(self.position), np.empty_like(self.orientation)
+        own = (self._masses_as_built.inertia.reshape(-1), self._masses_as_built.packed())
         places = (self.position.reshape(-1), self.orientation.reshape(-1))
-        probe = rigid_motion.advance(dt, velocity, *places, position.reshape(-1), orientation.reshape(-1))
+        probe = rigid_motion.advance(dt, *own, velocity, *places, position.reshape(-1), orientation.reshape(-1))
         if not np.isfinite(probe):
             return False
         self.position, self.orientation = position, orientation
         self.velocity = velocity.reshape(-1, 6)
-        self._kept = KeptMomentum(masses.spin_momenta(velocity), orientation.copy(), self.velocity[:, 3:].copy())
         return True
 
     def bodies(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
@@ -217,40 +213,18 @@ class RigidWorld(ContactWorld):
     def momentum(self) -> tuple[Vector, Vector]:
         """Linear [kg m/s] and angular momentum about the origin [kg m^2/s] of all bodies together."""
         linear = self.mass[:, None] * self.velocity[:, :3]
-        angular = np.cross(self.position, linear) + self._spin_momenta(self.masses())
+        angular = np.cross(self.position, linear) + self.masses().spin_momenta(self.velocity.reshape(-1))
         return linear.sum(axis=0), angular.sum(axis=0)
 
     def fingerprint(self) -> str:
         state = (self.position, self.orientation, self.velocity)
         return hashlib.sha256(b"".join(part.tobytes() for part in state)).hexdigest()
 
-    def _spin_momenta(self, masses: BodyMasses) -> NDArray[np.float64]:
-        """The angular momentum of every body about its own centre: as kept, or of a spin that was set by hand."""
-        momenta = masses.spin_momenta(self.velocity.reshape(-1))
-        return momenta if self._kept is None else self._kept.where_untouched(self.orientation, self.velocity, momenta)
-
-    def _forces(self, masses: BodyMasses, dt: float) -> Vector:
-        """Gravity, what the user adds, and the gyroscopic torque, 6 a body."""
+    def _forces(self) -> Vector:
+        """Gravity and what the user adds, 6 a body."""
         force = self.force.copy()
         force[:, :3] += self.mass[:, None] * self.gravity
-        force[:, 3:] += (self._spin_momenta(masses) - masses.spin_momenta(self.velocity.reshape(-1))) / dt
         return force.reshape(-1)
-
-
-@dataclass(frozen=True, eq=False)
-class KeptMomentum:
-    """Angular momenta at the end of a step, and the state that they belong to."""
-
-    momentum: NDArray[np.float64]
-    orientation: NDArray[np.float64]
-    spin: NDArray[np.float64]
-
-    def where_untouched(
-        self, orientation: NDArray[np.float64], velocity: NDArray[np.float64], otherwise: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """The kept momenta of bodies whose orientation and spin nobody has changed since; `otherwise` of the others."""
-        same = (self.orientation == orientation).all(axis=1) & (self.spin == velocity[:, 3:]).all(axis=1)
-        return np.where(same[:, None], self.momentum, otherwise)
 
 
 def _restitutions(value: Any, geoms: int) -> Vector:
