@@ -241,3 +241,26 @@ def test_an_exact_method_leaves_no_energy_error():
     world = builder.world(model="cone")
     report = run(world, 20, 1 / 60)[-1]
     assert report.residuals.energy_max < 1e-16
+
+
+def test_a_stack_comes_to_rest_with_few_sweeps_a_step():
+    builder = RigidBuilder()
+    builder.ground()
+    rng = np.random.default_rng(0)
+    for level in range(5):
+        builder.body([box((0.2, 0.2, 0.2), 2.5)], (*rng.uniform(-0.01, 0.01, 2), 0.2 * level + 0.1))
+    world = builder.world()
+    start = world.position.copy()
+    run(world, 200, 1 / 60, solver("block_gauss_seidel", max_iterations=20))
+    assert np.abs(world.velocity).max() < 1e-3
+    assert np.abs(world.position - start).max() < 2e-3
+
+
+def test_an_overlap_beyond_the_slop_is_taken_back():
+    builder = RigidBuilder()
+    builder.ground()
+    builder.body([box()], (0.0, 0.0, 0.495))
+    for slop in (0.0, 2e-3):
+        world = builder.world(slop=slop)
+        run(world, 60, 1 / 60)
+        assert world.position[0, 2] == pytest.approx(0.5 - slop, abs=1e-4)

@@ -227,3 +227,13 @@ def test_friction_must_be_said_and_softness_excludes_compliance():
         assemble_step([soft], np.ones(3), np.zeros(3), H)
     with pytest.raises(TypeError, match="a list of such groups"):
         assemble_step(soft, np.ones(3), np.zeros(3), H)
+
+
+def test_tangents_have_a_compliance_of_their_own():
+    masses = perp.BodyMasses([1.0], [np.eye(3)])
+    J = (np.array([[-1, 0]] * 6), np.ones((6, 2, 6)))
+    rows = perp.ContactRows(J, friction=0.5, compliance=[1e-3, 2e-3], tangent_compliance=[1e-5, 2e-5])
+    problem = perp.assemble_step([rows], masses, np.zeros(6), 0.01)
+    np.testing.assert_array_equal(problem.A.compliance, [1e-3, 1e-5, 1e-5, 2e-3, 2e-5, 2e-5])
+    with pytest.raises(ValueError, match=r"tangent_compliance\[0\] is -1"):
+        perp.assemble_step([perp.ContactRows(J, friction=0.5, tangent_compliance=-1.0)], masses, np.zeros(6), 0.01)

@@ -157,10 +157,12 @@ class ContactRows(LimitRows):
     """Contacts with friction; J has `dimension` rows for each, normal first, then tangents.
 
     `friction` is a coefficient, one number or one a contact. Gap, restitution and softness belong to the normals, as in
-    `LimitRows`; friction holds against the velocity itself.
+    `LimitRows`; friction holds against the velocity itself. `tangent_compliance` [(m/s)/(N s)] is C of the tangents, one
+    number or one a contact: the THESIS has it on all rows, so that A is definite where contacts are redundant.
     """
 
     friction: Any
+    tangent_compliance: Any = 0.0
 
     def terms(self, motion: Motion, dimension: int) -> Terms:
         if motion.free.size % dimension:
@@ -168,6 +170,9 @@ class ContactRows(LimitRows):
         b, compliance = motion.free.copy(), np.zeros(motion.free.size)
         normals = Motion(motion.before[::dimension], motion.free[::dimension], motion.time_step)
         b[::dimension], compliance[::dimension] = self.one_sided(normals)
+        tangents = _not_negative(self.tangent_compliance, "tangent_compliance", normals.free.size)
+        for k in range(1, dimension):
+            compliance[k::dimension] = tangents
         return Terms(b, compliance, np.empty(0), np.empty(0))  # the friction law has the bounds
 
     def coefficients_of_friction(self, rows: int, dimension: int) -> Vector:

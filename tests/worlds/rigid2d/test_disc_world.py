@@ -57,6 +57,7 @@ def test_b_is_what_the_assembly_of_constraint_rows_gives():
         restitution=contacts.restitution,
         error_reduction=0.3,
         compliance=1e-4,
+        tangent_compliance=1e-4,
     )
     weight = np.column_stack([0.0 * discs.mass, -9.80665 * discs.mass, 0.0 * discs.mass]).reshape(-1)
     state = np.column_stack([velocity, spin]).reshape(-1)

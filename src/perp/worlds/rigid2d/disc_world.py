@@ -46,7 +46,8 @@ class DiscWorld(ContactWorld):
         use up a gap but no more. Without a margin a disc at rest would lose its contact whenever rounding lifts it.
         Default: 10 % of the smallest radius.
     error_reduction, compliance
-        Of the normals: the share of an overlap that one step takes back, and C [(m/s)/(N s)]; see `ContactRows`.
+        Of contacts: the share of an overlap that one step takes back, and C [(m/s)/(N s)] of both rows; see
+        `ContactRows`.
     model, warm_start
         The friction law ("box", "cone", "convex"; the first two are the same in the plane); whether a solve starts from
         the impulses of the last step.
@@ -109,6 +110,7 @@ class DiscWorld(ContactWorld):
             restitution=contacts.restitution,
             error_reduction=self.error_reduction,
             compliance=self.compliance,
+            tangent_compliance=self.compliance,
         )
         velocity = self._velocity.reshape(-1)
         return assemble_step([rows], self._mass, velocity, dt, force=self._weight, model=self.model, dimension=2)

@@ -57,8 +57,13 @@ class RigidWorld(ContactWorld):
         that lie flush on one another lose contacts to rounding errors (see `mujoco_bodies.round_boxes`).
     restitution
         One number, or one for each geom of the model; of two shapes the larger one counts.
+    slop
+        An overlap of up to so much [m] is left as it is. Where a method has not converged, bodies that are pushed out
+        of every overlap at once never come to rest: five boxes with 20 sweeps a step wobble at 1 m/s without it, and
+        are at rest with it.
     error_reduction, compliance
-        Of contacts: the share of an overlap that a step takes back, and C [(m/s)/(N s)] (THESIS eq. 2.24).
+        Of contacts: the share of an overlap that a step takes back, and C [(m/s)/(N s)] of all three rows (THESIS eq.
+        2.24).
     """
 
     def __init__(
@@ -70,6 +75,7 @@ class RigidWorld(ContactWorld):
         gravity: Any = None,
         margin: float = 0.01,
         rounding: float = 3e-4,
+        slop: float = 1e-3,
         restitution: Any = 0.0,
         error_reduction: float = CORRECTED,
         compliance: float = 0.0,
@@ -80,6 +86,8 @@ class RigidWorld(ContactWorld):
         require_number(error_reduction, "error_reduction")
         require_number(compliance, "compliance")
         require_number(rounding, "rounding")
+        require_number(slop, "slop")
+        self.slop = float(slop)
         self.shapes_and_masses = MujocoBodies(mujoco_model, float(margin), float(rounding))
         made = self.shapes_and_masses
         self.gravity = as_block_stack(mujoco_model.opt.gravity if gravity is None else gravity, "gravity", (3,))
@@ -153,10 +161,11 @@ class RigidWorld(ContactWorld):
         touching = ContactRows(
             (np.repeat(contacts.bodies, 3, axis=0), blocks),
             friction=contacts.friction,
-            gap=contacts.gap,
+            gap=np.where(contacts.gap < 0.0, np.minimum(contacts.gap + self.slop, 0.0), contacts.gap),
             restitution=contacts.restitution,
             error_reduction=self.error_reduction,
             compliance=self.compliance,
+            tangent_compliance=self.compliance,
         )
         rows = [touching, *self.joints.rows(self.poses())]
         masses = self.masses()
