@@ -142,7 +142,7 @@ def test_options_change_what_they_say():
 
 
 def test_waves_across_a_cable_grow_only_below_the_least_damping():
-    """Eight links under 2.5 kN, spun up: with the damping of `least_damping` they stay in line, with 1 % they zigzag."""
+    """Cables under 2.5 kN: with the damping of `least_damping` links stay together, with 1 % of it they zigzag."""
     tension = 1010.0 * 9.81 / 4.0
     enough = least_damping(tension, 0.1, 1 / 120)
     assert 4.0 < enough < 5.0

@@ -53,8 +53,9 @@ def chain(
     none for `bend_damping` = 0) as much as a tension of 36 kN asks for (`perp.scenes.cables`).
 
     What makes it hard is friction all around the rod, where each contact is pressed by what those before it have left
-    over. No method that we tried solves those steps to 1e-6: 20 iterations of `pgs_sm` leave 0.03 rad/s (and 1e-6 J),
-    100 of `cone_newton` 0.02 in five times the time; sweeps, `admm` and `block_principal` leave 1 and more.
+    over. No method that we tried solves those steps to 1e-6: 20 iterations of `pgs_sm` leave some 0.05 rad/s (and 1e-5
+    J), and 5 when the box hits the rod; 100 of `cone_newton` leave 0.02 in five times the time; sweeps, `admm` and
+    `block_principal` leave 1 and more.
     """
     builder = RigidBuilder()
     rod = Geom(

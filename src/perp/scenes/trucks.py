@@ -75,8 +75,8 @@ def trucks(
     with a sag, because a straight cable that does not stretch cannot catch anything. The truck is described in
     `perp.scenes.truck`. Cables collide with trucks and trucks with trucks.
 
-    The damping of bending is enough for 330 kN in a cable (`perp.scenes.cables`). `cone_newton` solves nine steps of
-    ten to 1e-6, half of them in less than half a second.
+    The damping of bending is enough for 330 kN in a cable (`perp.scenes.cables`). `cone_newton` solves nineteen steps
+    of twenty to 1e-6, half of them in less than half a second.
     """
     net = Net(np.array([long_links, cross_links]), np.array([long_cables, cross_cables]))
     spots = np.array([rows * (LENGTH + SPACE), columns * (WIDTH + SPACE)]) - SPACE
