@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.table import Table
 
 import perp
@@ -57,15 +58,14 @@ def measure_pool() -> Table:
     }
     for name, (method, paper) in methods.items():
         solve = sweeping(method, POOL_SWEEPS)
-        run_steps(_world("pool1"), 3, 1 / 60, solve)  # loads the kernels
+        measure_steps(_world("pool1"), 3, solve, _sweeps)  # loads the kernels
         world = _world("pool1")
         begun = perf_counter()
-        reports = run_steps(world, POOL_STEPS, 1 / 60, solve)
+        sweeps, contacts = measure_steps(world, POOL_STEPS, solve, _sweeps).T
         seconds = perf_counter() - begun
-        sweeps = sum(report.solution.seconds for report in reports)
-        contacts = float(np.mean([len(report.contacts) for report in reports]))
+        residual = world.step(1 / 60, solve).residuals.residual
         ratio = None if paper is None else paper / seconds
-        add_row(table, (name, contacts, seconds, sweeps, paper, ratio, reports[-1].residuals.residual))
+        add_row(table, (name, float(contacts.mean()), seconds, float(sweeps.sum()), paper, ratio, residual))
     return table
 
 
@@ -87,13 +87,10 @@ def measure_boxes() -> Table:
     for model in ("box", "cone"):
         world = _world("boxes", start="standing", model=model)
         solve = sweeping(perp.BlockGaussSeidel(), BOX_SWEEPS)
-        run_steps(world, WARM, 1 / 60, solve)
-        reports = run_steps(world, BOX_STEPS, 1 / 60, solve)
-        parts = np.median([_parts(report) for report in reports], axis=0)
-        total = median(report.seconds.total for report in reports)
-        share = float(parts[0] + parts[1]) / (1e3 * total)
-        contacts = len(reports[-1].contacts)
-        add_row(table, (f"perp, {model}", contacts, 1e3 * total, 1.0 / total, *map(float, parts), share))
+        measure_steps(world, WARM, solve, _parts)
+        contacts, total, *parts = map(float, np.median(measure_steps(world, BOX_STEPS, solve, _parts), axis=0))
+        share = (parts[0] + parts[1]) / total
+        add_row(table, (f"perp, {model}", int(contacts), total, 1e3 / total, *parts, share))
     world = _world("boxes", start="standing")
     assert isinstance(world, RigidWorld)
     for name, solver in (("MuJoCo, its Newton", "NEWTON"), ("MuJoCo, 50 PGS sweeps", "PGS")):
@@ -109,19 +106,18 @@ def measure_python_side() -> Table:
     for name, options in (("boxes", {"stacks": 50, "start": "standing"}), ("pool1", {"discs": 441, "width": 8.4})):
         world = _world(name, **options)
         solve = sweeping(perp.BlockGaussSeidel(), BOX_SWEEPS)
-        run_steps(world, 4 * WARM if name == "boxes" else 15 * WARM, 1 / 60, solve)
-        rows = []
-        for report in run_steps(world, BOX_STEPS, 1 / 60, solve):
-            collisions = _collision_seconds(world)
-            rest = report.seconds.total - collisions - report.solution.seconds
-            rows.append((len(report.contacts), report.seconds.total, collisions, report.solution.seconds, rest))
-        contacts, *seconds = np.median(rows, axis=0)
-        add_row(table, (name, int(contacts), *(1e3 * float(value) for value in seconds)))
+        measure_steps(world, 4 * WARM if name == "boxes" else 15 * WARM, solve, _parts)
+        contacts, total, *_, sweeps, _ = map(float, np.median(measure_steps(world, BOX_STEPS, solve, _parts), axis=0))
+        collisions = 1e3 * median(_collision_seconds(world) for _ in range(BOX_STEPS))
+        add_row(table, (name, int(contacts), total, collisions, sweeps, total - collisions - sweeps))
     return table
 
 
-def run_steps(world: ContactWorld, steps: int, dt: float, solve: Solve) -> list[StepReport]:
-    return [world.step(dt, solve) for _ in range(steps)]
+def measure_steps(
+    world: ContactWorld, steps: int, solve: Solve, measure: Callable[[StepReport], tuple[float, ...]]
+) -> NDArray[np.float64]:
+    """Numbers of each step. Reports are not kept: with their problems they would fill the memory."""
+    return np.array([measure(world.step(1 / 60, solve)) for _ in range(steps)])
 
 
 def _world(name: str, **options: Any) -> ContactWorld:
@@ -130,10 +126,22 @@ def _world(name: str, **options: Any) -> ContactWorld:
     return world
 
 
+def _sweeps(report: StepReport) -> tuple[float, ...]:
+    return report.solution.seconds, len(report.contacts)
+
+
 def _parts(report: StepReport) -> tuple[float, ...]:
+    """Contacts, and milliseconds: the step, collisions, assembly, solver, sweeps, motion."""
     seconds = report.seconds
-    values = (seconds.collide, seconds.assemble, seconds.solve, report.solution.seconds, seconds.move)
-    return tuple(1e3 * value for value in values)
+    values = (
+        seconds.total,
+        seconds.collide,
+        seconds.assemble,
+        seconds.solve,
+        report.solution.seconds,
+        seconds.move,
+    )
+    return len(report.contacts), *(1e3 * value for value in values)
 
 
 def _collision_seconds(world: ContactWorld) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ from hypothesis import given
 
 import perp
 from perp import Status
+from perp.solvers import api, loop
 from perp.solvers.loop import SolveInterrupted
 from perp.solvers.method import Method, State
 
@@ -228,6 +230,62 @@ def test_a_time_limit_acts_between_the_sweeps_of_a_large_problem():
     result = perp.solve(problem, "pgs", max_seconds=0.2, tol=0.0, max_iterations=10**6, check_every=10**6)
     assert result.status is Status.TIME_LIMIT
     assert 0 < result.iterations < 10**6
+
+
+@dataclass(frozen=True)
+class Ticking(Method):
+    """Moves on for ever at a pace of its own: `seconds` says how long the iterations after the k-th take."""
+
+    clock: list[float]
+    widths: list[int]
+    seconds: Callable[[int], float]
+
+    name: ClassVar[str] = "ticking"
+    family: ClassVar[str] = "test"
+    accepts: ClassVar[frozenset[str]] = frozenset({"lcp"})
+    needs: ClassVar[frozenset[str]] = frozenset()
+    requires: ClassVar[str] = "nothing"
+    reference: ClassVar[str] = "none"
+
+    def start(self, problem, x):
+        return State(x)
+
+    def step(self, problem, state, count):
+        for _ in range(count):
+            state.x += 1.0
+            self.clock[0] += self.seconds(int(state.x[0]))
+        if count:
+            self.widths.append(count)
+
+
+def widths_at(seconds, monkeypatch, **arguments):
+    """How many iterations each step is asked for, by a clock that only the method moves."""
+    clock, widths = [0.0], []
+    monkeypatch.setattr(loop, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(api, "perf_counter", lambda: clock[0])
+    result = perp.solve(PROBLEM, Ticking(clock, widths, seconds), tol=0.0, check_every=10**6, **arguments)
+    return widths, clock[0], result
+
+
+def test_a_short_first_step_makes_the_next_one_wide(monkeypatch):
+    widths, _, _ = widths_at(lambda _: 3e-6, monkeypatch, max_iterations=200)
+    assert widths == [10, 190]
+
+
+def test_no_step_takes_long_at_the_pace_of_the_one_before(monkeypatch):
+    widths, _, _ = widths_at(lambda _: 1e-3, monkeypatch, max_iterations=200)
+    assert widths[0] == 10
+    assert max(widths[1:]) <= 20  # 0.02 s
+
+
+@pytest.mark.parametrize("slower", [1.0, 10.0])
+def test_a_time_limit_is_kept_where_iterations_become_slower(slower, monkeypatch):
+    widths, ended, result = widths_at(
+        lambda k: 5e-6 if k <= 10 else slower * 5e-6, monkeypatch, max_seconds=0.1, max_iterations=10**7
+    )
+    assert result.status is Status.TIME_LIMIT
+    assert ended <= 0.1 + 0.05
+    assert len(widths) > 3
 
 
 def test_method_time_excludes_monitoring_and_callbacks():

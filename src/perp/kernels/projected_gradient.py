@@ -17,6 +17,8 @@ from perp.kernels.cones import FIXED_DISCS, project_on_cone
 from perp.kernels.projection import clip, disc_factor
 
 ONE = np.uint64(1)
+ROUNDING = 1e-14
+"""A row that moves by less than this share of itself rests: on the edge of a disc rounding alone moves it so far."""
 
 
 @kernel
@@ -100,13 +102,16 @@ def find_direction(x, gradient, target, weight, direction):
 
 
 @kernel
-def find_curvature(direction, product, weight):
-    """(d^T A d, (A d)^T W (A d)) from d and the product A d."""
-    curvature = product_square = 0.0
+def find_curvature(direction, target, product, weight):
+    """(d^T A d, (A d)^T W (A d)) from d and the product A d; the latter over the rows that d moves, if it moves any."""
+    curvature = moved = square = 0.0
     for i in range(np.uint64(direction.size)):
         curvature += direction[i] * product[i]
-        product_square += weight[i] * product[i] * product[i]
-    return curvature, product_square
+        part = weight[i] * product[i] * product[i]
+        square += part
+        if abs(direction[i]) > ROUNDING * abs(target[i]):
+            moved += part
+    return curvature, moved if moved > 0.0 else square
 
 
 @kernel

@@ -10,12 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Vector, as_bound
+from perp.problems.inputs import Vector, as_bound, freeze
 from perp.problems.operators import DenseOperator
 from perp.problems.problem import Problem, scale_data
 
 if TYPE_CHECKING:
     from perp.problems.lcp import LCP
+
+NO_BOUNDS: Vector = freeze(np.empty(0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,10 +90,17 @@ class LCPForm:
 
 def checked_bounds(lower: Any, upper: Any, n: int) -> tuple[Vector, Vector]:
     """Bounds as read-only vectors with lower <= upper everywhere."""
+    if n == 0 and _is_plain(lower) and _is_plain(upper):
+        return NO_BOUNDS, NO_BOUNDS
     low = as_bound(lower, "lower", n, forbidden=np.inf)
     high = as_bound(upper, "upper", n, forbidden=-np.inf)
-    crossed = np.flatnonzero(low > high)
-    if crossed.size:
-        i = crossed[0]
+    crossed = low > high
+    if crossed.any():
+        i = int(np.argmax(crossed))
         raise InvalidProblem(f"lower[{i}] = {low[i]} is greater than upper[{i}] = {high[i]}")
     return low, high
+
+
+def _is_plain(bound: Any) -> bool:
+    """Whether there is nothing to check in a bound of no rows: a float, or an array of no numbers."""
+    return type(bound) is float or (type(bound) is np.ndarray and bound.shape == (0,) and bound.dtype == np.float64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from perp.errors import InvalidProblem, suggest
 from perp.problems.box import checked_bounds
 from perp.problems.inputs import Vector, as_vector, freeze, require_count
-from perp.problems.problem import Problem, find_row_scales
+from perp.problems.operators import FactoredOperator
+from perp.problems.operators.base import DIAGONAL
+from perp.problems.problem import Problem, find_row_scales, is_moderate
 
 MODELS = ("box", "cone", "convex", "disc")
 
@@ -111,22 +113,26 @@ class ContactProblem(Problem):
     def normal_rows(self) -> NDArray[np.intp]:
         return np.arange(0, self.contact_rows, self.dimension)
 
+    def every(self, place: int) -> slice:
+        """The rows of that place in all contacts: 0 for the normals, 1 and 2 for tangents."""
+        return slice(place, self.contact_rows, self.dimension)
+
     def tangent_limits(self, x: Vector) -> Vector:
         """What bounds the tangents of each contact at x: a given radius, or friction times the normal impulse."""
-        return self.friction if self.model == "disc" else self.friction * np.maximum(x[self.normal_rows], 0.0)
+        return self.friction if self.model == "disc" else self.friction * np.maximum(x[self.every(0)], 0.0)
 
     def normal_speeds(self, x: Vector) -> Vector:
         """A_nn x_n of each contact [m/s], the speed that its normal impulse makes; x_n where A_nn is not known."""
-        normals = x[self.normal_rows]
-        return normals if self.diagonal is None else self.diagonal[self.normal_rows] * normals
+        normals = x[self.every(0)]
+        return normals if self.diagonal is None else self.diagonal[self.every(0)] * normals
 
     def bounds(self, x: Vector) -> tuple[Vector, Vector]:
         """Bounds at x. Those of a tangent in a cone or disc are the disc's, with no regard to the other tangent."""
         lower, upper = np.zeros(self.n), np.full(self.n, np.inf)
         limit = self.tangent_limits(x)
         for tangent in range(1, self.dimension):
-            lower[self.normal_rows + tangent] = -limit
-            upper[self.normal_rows + tangent] = limit
+            np.negative(limit, out=lower[self.every(tangent)])
+            upper[self.every(tangent)] = limit
         lower[self.contact_rows :] = self.lower
         upper[self.contact_rows :] = self.upper
         return lower, upper
@@ -140,20 +146,12 @@ class ContactProblem(Problem):
         if self.model == "convex":
             projected[: self.contact_rows] = _nearest_in_cones(self, projected)
             projected[self.contact_rows :] = np.clip(projected[self.contact_rows :], self.lower, self.upper)
-            return projected
-        normals = self.normal_rows
-        projected[normals] = np.maximum(projected[normals], 0.0)
-        if self.has_discs:
-            limit = self.tangent_limits(projected)
-            length = np.hypot(projected[normals + 1], projected[normals + 2])
-            factor = np.ones(self.contacts)
-            np.divide(limit, length, out=factor, where=length > SURFACE * limit)
-            projected[normals + 1] *= factor
-            projected[normals + 2] *= factor
-            projected[self.contact_rows :] = np.clip(projected[self.contact_rows :], self.lower, self.upper)
-            return projected
-        lower, upper = self.bounds(projected)
-        return np.clip(projected, lower, upper)
+        else:
+            from perp.kernels import contact_bounds
+
+            width, law = np.uint64(self.dimension), law_number(self)
+            contact_bounds.project_contacts(width, law, self.friction, self.lower, self.upper, projected)
+        return projected
 
     def with_model(self, model: str, *, friction: Any = None, radii: Any = None) -> ContactProblem:
         """The same contacts and other rows under another model; A and b are shared.
@@ -184,11 +182,27 @@ class ContactProblem(Problem):
         return freeze(self.A.diagonal_blocks(self.dimension, self.contacts))
 
     @cached_property
+    def has_pairs_of_bodies(self) -> bool:
+        """Whether A is made of pairs of bodies, and the rows of each contact act on one pair; found once."""
+        paired = self.A.paired if isinstance(self.A, FactoredOperator) else None
+        return paired is not None and paired.has_common_bodies(self.dimension, self.contacts)
+
+    @cached_property
+    def diagonal(self) -> Vector | None:
+        """The numbers A_ii, or None; of pairs of bodies read off `contact_blocks`, which whoever sweeps needs, too."""
+        if self.has_pairs_of_bodies and self.contact_rows == self.n:
+            d = self.dimension
+            return freeze(self.contact_blocks.reshape(-1, d * d)[:, :: d + 1].flatten())
+        return freeze(self.A.diagonal()) if DIAGONAL in self.A.ability_set else None
+
+    @cached_property
     def row_scales(self) -> Vector:
         """One factor a contact, found from its normal row: scaling the rows of a contact apart would bend its slip."""
+        if self.diagonal is None or is_moderate(self.diagonal):
+            return freeze(np.ones(self.n))
         scales = find_row_scales(self.A, self.diagonal)
         for tangent in range(1, self.dimension):
-            scales[self.normal_rows + tangent] = scales[self.normal_rows]
+            scales[self.every(tangent)] = scales[self.every(0)]
         return freeze(scales)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -210,9 +224,14 @@ def require_dimension(dimension: Any) -> None:
 
 def law_number(problem: ContactProblem) -> np.uint64:
     """The kernels' number for what bounds the impulse of a contact; in two dimensions a disc is an interval to them."""
+    return _law_numbers()[problem.model]
+
+
+@cache
+def _law_numbers() -> dict[str, np.uint64]:
     from perp.kernels import cones
 
-    return {"box": cones.BOXES, "cone": cones.DISCS, "convex": cones.CONES, "disc": cones.FIXED_DISCS}[problem.model]
+    return {"box": cones.BOXES, "cone": cones.DISCS, "convex": cones.CONES, "disc": cones.FIXED_DISCS}
 
 
 def _nearest_in_cones(problem: ContactProblem, x: Vector) -> Vector:
@@ -256,9 +275,9 @@ def _checked_friction(friction: Any, model: str, n: int, dimension: int) -> Vect
             )
         friction = np.full(contacts, friction)
     coefficients = as_vector(friction, "friction")
-    negative = np.flatnonzero(coefficients < 0)
-    if negative.size:
-        c = negative[0]
+    negative = coefficients < 0
+    if negative.any():
+        c = int(np.argmax(negative))
         meaning = "radius" if model == "disc" else "coefficient"
         raise InvalidProblem(f"friction[{c}] is {coefficients[c]}; a {meaning} must not be negative")
     return coefficients

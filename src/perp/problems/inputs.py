@@ -65,12 +65,17 @@ def as_matrix(value: Any, name: str) -> Matrix:
 
 def as_block_stack(value: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """A read-only float64 copy of an array of the given shape (a stack of small blocks)."""
+    stack = np.array(require_shape(value, name, shape), dtype=np.float64, order="C")
+    reject_non_finite(stack, name)
+    return freeze(stack)
+
+
+def require_shape(value: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """The caller's array itself, if it is one of real numbers and of that shape."""
     array = _as_real_array(value, name)
     if array.shape != shape:
         raise InvalidProblem(f"{name} has shape {array.shape}; {shape} is needed")
-    stack = np.array(array, dtype=np.float64, order="C")
-    reject_non_finite(stack, name)
-    return freeze(stack)
+    return array
 
 
 def freeze(array: Frozen) -> Frozen:

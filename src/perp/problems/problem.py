@@ -96,10 +96,15 @@ class Problem(ABC):
         return f"<{type(self).__name__} with {self.n} unknowns, {self.A.form} A>"
 
 
+def is_moderate(diagonal: Vector) -> bool:
+    """Whether all entries lie in [2^-10, 2^20), so that no row is extreme."""
+    return not diagonal.size or bool(diagonal.min() >= 2.0**SMALL_EXPONENT and diagonal.max() < 2.0**LARGE_EXPONENT)
+
+
 def find_row_scales(A: Operator, diagonal: Vector | None) -> Vector:
     """The power of two that brings each extreme diagonal entry into [1, 2); 1 for the others, and for empty rows."""
     scales = np.ones(A.n)
-    if diagonal is not None:
+    if diagonal is not None and not is_moderate(diagonal):
         size = np.abs(diagonal)
         if not size.all():
             size = np.where(size == 0.0, A.row_sizes(), size)

@@ -175,9 +175,10 @@ class Watch:
         n = problem.n
         self.problem = problem
         self.y = np.empty(n)
-        self.previous = np.full(n, np.inf)
-        self.mark = np.full(n, np.inf)
+        self.previous, self.mark = np.full((2, n), np.inf)
         self.inside = np.zeros(n, dtype=np.bool_)
+        self._seen: tuple[Vector, float] | None = None
+        self._accepted: float | None = None
         scale = problem.row_scales
         state = (scale, self.previous, self.mark, self.inside)
         if isinstance(problem, ContactProblem):
@@ -193,13 +194,25 @@ class Watch:
 
     def look(self, x: Vector) -> Measures:
         """(residual, merit, active, changed, change, drift, from_mark, largest, probe) at x; see `kernels.watching`."""
+        self._seen = self._accepted = None
         y = self.problem.A.slack(x, self.problem.b, self.y)
         measures: Measures = self._pass(*self._before, x, y, *self._after)
+        self._seen = x, measures[0]
         return measures
 
     def accept(self, x: Vector) -> None:
         """Make x the point that `change` is counted from."""
+        self._accepted = None
         np.copyto(self.previous, x)
+        if self._seen is not None and self._seen[0] is x:
+            self._accepted = self._seen[1]
+
+    def recall(self, x: Vector) -> float | None:
+        """The residual of x where x is, bit for bit, the point last looked at and accepted; `y` is then its slack.
+
+        None for any other point: look at it.
+        """
+        return self._accepted if x.tobytes() == self.previous.tobytes() else None
 
     def set_mark(self, x: Vector) -> None:
         """Remember this point: `from_mark` is zero when the iteration comes back to it."""

@@ -13,7 +13,7 @@ from perp.errors import OperatorFault, suggest
 from perp.problems.certificates import PROVABLE, Certificate, sharpen, verify_certificate
 from perp.problems.inputs import Vector, as_vector, freeze
 from perp.problems.models.change import carry_over, has_other_unknowns
-from perp.problems.operators import SparseOperator
+from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator, StencilOperator
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
@@ -24,10 +24,13 @@ from perp.solvers.method import Method
 from perp.solvers.result import Attempt, Result
 from perp.solvers.roster import default_methods, make_method
 from perp.solvers.status import Status
-from perp.solvers.stopping import Stopping
+from perp.solvers.stopping import DEFAULT_STOPPING, Stopping
 
 ARGUMENTS = ("tol", "max_iterations", "max_seconds", "x0", "callback", "check_every", "stop")
 """The words that `solve` itself understands: for hints."""
+
+FROZEN_FORMS = (DenseOperator, SparseOperator, FactoredOperator, StencilOperator)
+"""Forms of A that consist of read-only numbers: a product computed once is what it would be now."""
 
 
 UNDECIDED = {
@@ -119,37 +122,30 @@ def solve(
 def as_stopping(stop: Any) -> Stopping:
     if stop is not None and not isinstance(stop, Stopping):
         raise TypeError(f"stop is {type(stop).__name__}; perp.Stopping(...) is needed")
-    return stop or Stopping()
+    return stop or DEFAULT_STOPPING
 
 
 def starting_point(problem: Problem, x0: Any) -> tuple[Vector, list[str]]:
+    if x0 is None:
+        return problem.project(np.zeros(problem.n)), []
     source = getattr(x0, "problem", None)
     notes = []
-    if x0 is None:
-        given = np.zeros(problem.n)
-    elif isinstance(source, Problem) and has_other_unknowns(source, problem):
+    if isinstance(source, Problem) and has_other_unknowns(source, problem):
         given = carry_over(x0.x, source, problem)
         notes.append(f"x0 was made of the impulses of an answer to {source!r}")
     else:
         given = as_vector(getattr(x0, "x", x0), "x0", problem.n)
     x = problem.project(given)
-    moved = np.count_nonzero(np.abs(x - given) > 1e-15 * np.abs(given))
-    if x0 is not None and moved:
-        notes.append(f"x0 was outside its bounds in {moved} rows and was projected")
+    if (x != given).any():
+        moved = np.count_nonzero(np.abs(x - given) > 1e-15 * np.abs(given))
+        if moved:
+            notes.append(f"x0 was outside its bounds in {moved} rows and was projected")
     return x, notes
 
 
 def _judge(problem: Problem, work: Problem, method: Method, outcome: Outcome, notes: list[str], tol: float) -> Result:
-    """Recompute slack and residual of the returned x from the problem's own data: they have the last word."""
-    watch = Watch(problem)
-    with np.errstate(all="ignore"):
-        try:
-            residual, *_, probe = watch.look(outcome.x)
-            if isnan(probe) and work is not problem:  # only the scaled rows have a slack that can be written down
-                residual, *_ = Watch(work).look(outcome.x)
-            y = watch.y
-        except OperatorFault:  # the status tells it already; there is no slack to speak of
-            residual, y = np.nan, np.full(problem.n, np.nan)
+    """Take slack and residual of the returned x from the problem's own data, whatever the method says: they decide."""
+    residual, y = _look(problem, work, outcome)
     certificate = _checked_certificate(problem, work, outcome)
     status = outcome.status if certificate is None else Status.INFEASIBLE
     reason = "" if certificate is not None else outcome.message  # the proof is the reason
@@ -175,6 +171,26 @@ def _judge(problem: Problem, work: Problem, method: Method, outcome: Outcome, no
         ray=_direction(problem, work, outcome),
         notes=tuple(notes),
     )
+
+
+def _look(problem: Problem, work: Problem, outcome: Outcome) -> tuple[float, Vector]:
+    """Residual and slack of the returned x, computed by `Watch`: now, or in the check that took this very x.
+
+    The loop's watch has them still where no other point was looked at since, as in a solve that ends at its last check,
+    and where A is made of numbers that nobody can change. A product that is the caller's own code is asked once more.
+    """
+    watch = outcome.watch if outcome.watch is not None and work is problem else Watch(problem)
+    known = watch.recall(outcome.x) if isinstance(problem.A, FROZEN_FORMS) else None
+    if known is not None:
+        return known, watch.y
+    with np.errstate(all="ignore"):
+        try:
+            residual, *_, probe = watch.look(outcome.x)
+            if isnan(probe) and work is not problem:  # only the scaled rows have a slack that can be written down
+                residual, *_ = Watch(work).look(outcome.x)
+        except OperatorFault:  # the status tells it already; there is no slack to speak of
+            return np.nan, np.full(problem.n, np.nan)
+    return residual, watch.y
 
 
 def _checked_certificate(problem: Problem, work: Problem, outcome: Outcome) -> Certificate | None:

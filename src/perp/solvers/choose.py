@@ -27,6 +27,8 @@ def choose_method(problem: Problem) -> Method:
         return APGD()
     if PGS.needs <= problem.A.ability_set:
         chosen = PSOR() if problem.kind in ("lcp", "box") and problem.is_symmetric else PGS()
+        if misfit(chosen, problem) is None:
+            return chosen
         other = BlockGaussSeidel() if isinstance(problem, ContactProblem) else Fischer()
-        return other if misfit(chosen, problem) is not None and misfit(other, problem) is None else chosen
+        return other if misfit(other, problem) is None else chosen
     return Jacobi() if Jacobi.needs <= problem.A.ability_set else APGD()

@@ -13,7 +13,7 @@ from perp.errors import suggest
 from perp.problems.inputs import Vector, require_count
 from perp.problems.islands import Island, split_islands
 from perp.problems.problem import Problem
-from perp.solvers.api import ARGUMENTS, as_stopping, starting_point, solve
+from perp.solvers.api import ARGUMENTS, as_stopping, solve, starting_point
 from perp.solvers.choose import choose_method
 from perp.solvers.fit import require_fit
 from perp.solvers.island_results import IslandsResult, combine

@@ -27,7 +27,10 @@ SMALL_STEP = 200_000
 """Multiplications an iteration up to which the first step, whose pace is not yet known, is asked for ten of them."""
 
 GROWTH = 3
-"""A step is asked for at most so many times the iterations of the last one."""
+"""A step is asked for at most so many times the iterations of the last one: the first may be quicker than the rest."""
+
+QUICK_STEP, QUICK_GROWTH = 1e-4, 20
+"""After a step of less than so many seconds, for so many times: ten times slower, it would still be in time."""
 
 ROUNDING_LEVEL = 1e-12
 """An iteration whose iterates change by less than this share has only rounding errors left to move it."""
@@ -69,6 +72,8 @@ class Outcome:
     history: History
     certificate: Vector | None
     """A vector that the method holds for a proof of infeasibility; `solve` checks it."""
+    watch: Watch | None = None
+    """What looked at the iterates, and still knows the last one; None where there was none to accept."""
 
 
 class SolveInterrupted(KeyboardInterrupt):
@@ -151,7 +156,8 @@ class _Run:
                 self.seconds += after - before
                 pace = (after - before) / width
                 fits = int(SECONDS_A_CALL / pace) if pace > 0.0 else sys.maxsize
-                most = max(1, min(fits, GROWTH * width))  # the first steps may be quicker than those that follow
+                growth = QUICK_GROWTH if after - before < QUICK_STEP else GROWTH
+                most = max(1, min(fits, growth * width))
                 if state.ended is not None or self._is_late(after):
                     break
             verdict = self._check(state)
@@ -283,4 +289,5 @@ class _Run:
             setup_seconds=self.setup_seconds,
             history=History.from_rows(self.rows, self.counted),
             certificate=self.certificate,
+            watch=self.watch if self.rows else None,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from perp.errors import suggest
@@ -60,4 +60,8 @@ class Stopping:
 
     def with_changes(self, **changes: Any) -> Stopping:
         """A copy in which those values that are not None stand."""
-        return replace(self, **{name: value for name, value in changes.items() if value is not None})
+        given = {name: value for name, value in changes.items() if value is not None}
+        return Stopping(**(vars(self) | given)) if given else self
+
+
+DEFAULT_STOPPING = Stopping()

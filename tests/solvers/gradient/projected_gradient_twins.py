@@ -100,7 +100,8 @@ def spg(problem, x, iterations, first_step, memory=10, sufficient=1e-4, steps="l
     values, iterates = [objective(A, b, z)], []
     for k in range(1, iterations + 1):
         gradient = A @ z + b
-        d = project(z - step * gradient) - z
+        target = project(z - step * gradient)
+        d = target - z
         if np.abs(d).max() <= 1e-5:
             break
         length = 1.0
@@ -111,9 +112,11 @@ def spg(problem, x, iterations, first_step, memory=10, sufficient=1e-4, steps="l
                 break
             least = -(length**2) * (gradient @ d) / (2.0 * (value - values[-1] - length * gradient @ d))
             length = least if 0.1 * length <= least <= 0.9 * length else length / 2.0
-        z = z + length * d
+        z = target if length == 1.0 else z + length * d  # rows that reach a bound are on it
         values.append(value)
         is_short = steps == "short" or (steps == "alternating" and k % 2 == 1)
-        step = (d @ A @ d) / (A @ d @ A @ d) if is_short else (d @ d) / (d @ A @ d)
+        moves = np.abs(d) > 1e-14 * np.abs(target)  # rows that only rounding moves rest
+        moved = (A @ d)[moves] if moves.any() else A @ d
+        step = (d @ A @ d) / (moved @ moved) if is_short else (d @ d) / (d @ A @ d)
         iterates.append(root * z)
     return iterates, evaluations

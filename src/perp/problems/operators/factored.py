@@ -152,8 +152,8 @@ class FactoredOperator(Operator):
             for p in range(size):
                 for q in range(size):
                     blocks[:, p, q] = np.asarray(J[p::size].multiply(W[q::size]).sum(axis=1)).reshape(-1)
-        on_diagonals = blocks.reshape(count, size * size)[:, :: size + 1]
-        on_diagonals += self.compliance[: size * count].reshape(count, size)
+        for p in range(size):
+            blocks[:, p, p] += self.compliance[p : size * count : size]
         return blocks
 
     def row(self, i: int) -> tuple[NDArray[Any], Vector]:

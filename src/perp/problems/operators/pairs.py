@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Vector, as_block_stack, freeze
+from perp.problems.inputs import Vector, freeze, reject_non_finite, require_shape
 from perp.problems.operators.masses import BodyMasses, Mass, PlanarMasses
 from perp.problems.operators.sparse import as_csr
 
@@ -31,6 +31,7 @@ class Pairs(ABC):
         self.jacobian = freeze(jacobian)
         self.inverse_mass = mass.packed()
         self.body_count = mass.mass.size
+        self._common: dict[tuple[int, int], bool] = {}
 
     @property
     def rows(self) -> int:
@@ -39,25 +40,24 @@ class Pairs(ABC):
     @classmethod
     def make(cls, bodies: Any, jacobian: Any, mass: BodyMasses | PlanarMasses) -> Self:
         """From an m x 2 array of body numbers (-1: the world, which does not move) and an m x 2 x `width` array."""
+        from perp.kernels import pair_setup
+
         pairs = np.asarray(bodies)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
             raise InvalidProblem(f"bodies has shape {pairs.shape}, dtype {pairs.dtype}; integers, m x 2, are needed")
+        given = require_shape(jacobian, "jacobian", (len(pairs), 2, cls.width))
         count = mass.mass.size
-        if pairs.size and (pairs.min() < -1 or pairs.max() >= count):
-            i, side = np.argwhere((pairs < -1) | (pairs >= count))[0]
+        numbers, blocks = np.empty(pairs.size, dtype=np.uint32), np.empty(given.size)
+        rows = _read_only(pairs, np.int64), _read_only(given, np.float64)
+        fault, place = pair_setup.take_pairs(*rows, np.uint64(cls.width), np.int64(count), numbers, blocks)
+        if fault == pair_setup.OUT_OF_RANGE:
+            i, side = divmod(int(place), 2)
             raise InvalidProblem(f"bodies must lie in -1..{count - 1}; bodies[{i},{side}] is {pairs[i, side]}")
-        world = pairs == -1
-        twice = (pairs[:, 0] == pairs[:, 1]) & ~world[:, 0]
-        if twice.any():
-            i = int(np.argmax(twice))
-            raise InvalidProblem(f"bodies[{i}] names body {pairs[i, 0]} twice; add its two parts up")
-        blocks = as_block_stack(jacobian, "jacobian", (len(pairs), 2, cls.width))
-        numbers = pairs.astype(np.uint32)
-        if world.any():
-            numbers[world] = count
-            blocks = blocks.copy()
-            blocks[world] = 0.0
-        return cls(numbers.reshape(-1), blocks.reshape(-1), mass)
+        if fault == pair_setup.TWICE:
+            raise InvalidProblem(f"bodies[{place}] names body {pairs[place, 0]} twice; add its two parts up")
+        if fault == pair_setup.NOT_FINITE:
+            reject_non_finite(np.asarray(given, dtype=np.float64), "jacobian")
+        return cls(numbers, blocks, mass)
 
     def as_given(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """What `make` takes: body numbers, -1 for the world, and the blocks of J."""
@@ -111,9 +111,12 @@ class Pairs(ABC):
         """out = J M^-1 J^T x + C x + b."""
 
     def has_common_bodies(self, size: int, count: int) -> bool:
-        """Whether the rows of each of the first `count` blocks act on the same two bodies, in the same order."""
-        pairs = self.bodies[: 2 * size * count].view(np.uint64).reshape(count, size)  # both numbers at a time
-        return bool((pairs[:, 1:] == pairs[:, :1]).all())
+        """Whether the rows of each of the first `count` blocks act on the same two bodies, in the same order; found once."""
+        if (size, count) not in self._common:
+            pairs = self.bodies[: 2 * size * count].view(np.uint64)  # both numbers at a time
+            same = (bool((pairs[row::size] == pairs[::size]).all()) for row in range(1, size))
+            self._common[size, count] = all(same)
+        return self._common[size, count]
 
     def to_sparse(self) -> sparse.csr_array:
         world = self.width * self.body_count
@@ -165,3 +168,8 @@ class BodyPairs(Pairs):
 
         work = np.empty(6 * (self.body_count + 1))
         body_pairs.slack(self.bodies, self.jacobian, self.inverse_mass, compliance, b, x, work, out)
+
+
+def _read_only(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
+    """The numbers of an array in a row, as kernels read them: a view where it can be one. The array stays as it is."""
+    return freeze(np.require(array, dtype, ("C", "A")).reshape(-1).view())

@@ -51,6 +51,8 @@ class BlockGaussSeidel(SweepMethod):
     def objection(self, problem: Problem) -> str | None:
         assert isinstance(problem, ContactProblem)
         assert problem.diagonal is not None
+        if (problem.diagonal > 0.0).all():  # nobody needs to ask which rows are fixed
+            return None
         fixed = np.zeros(problem.n, dtype=bool)
         fixed[problem.contact_rows :] = problem.lower == problem.upper
         for tangent in range(1, problem.dimension):

@@ -17,7 +17,7 @@ from perp.problems.operators.factored import BodyPairs, PlanarPairs
 from perp.problems.problem import scale_data
 from perp.solvers.splitting.local_blocks import LEAST_SHARE, STRONGEST_COUPLING, prepare_blocks
 from perp.solvers.splitting.orders import Index
-from perp.solvers.splitting.sweeps import fits_pairs, steps, sweep_factored
+from perp.solvers.splitting.sweeps import fits_pairs, sweep_factored
 
 LEAST_FILL = 0.5
 """Of blocks of 3 x 3: where fewer of their numbers are nonzeros, plain compressed rows read less."""
@@ -48,7 +48,7 @@ def make_block_sweeper(problem: ContactProblem, relaxation: float, x: Vector) ->
     """The sweeper for the form of A. It may take another array for x: go on with `sweeper.x`."""
     problem = _within_range(problem)
     law, width = law_number(problem), np.uint64(problem.dimension)
-    vectors = (steps(problem, relaxation), problem.b, problem.lower, problem.upper, x)
+    vectors = (_row_steps(problem, relaxation), problem.b, problem.lower, problem.upper, x)
     A = problem.A
     if isinstance(A, FactoredOperator) and A.planar is not None and fits_pairs(problem, A.planar, 2):
         prepare = _prepare_planar_blocks if problem.model in ("box", "cone") else prepare_blocks
@@ -73,6 +73,15 @@ def make_block_sweeper(problem: ContactProblem, relaxation: float, x: Vector) ->
     padded[: problem.n] = x
     arrays = (law, cells, problem.friction, local, *blocks, *compressed, *vectors[:-1], padded)
     return BlockSweeper(padded[: problem.n], blocked.sweep_blocks, arrays)
+
+
+def _row_steps(problem: ContactProblem, relaxation: float) -> Vector:
+    """relaxation / A_ii for the rows after the contacts, which need none; what is not positive is fixed."""
+    assert problem.diagonal is not None
+    step = np.zeros(problem.n)
+    rows = slice(problem.contact_rows, None)
+    np.divide(relaxation, problem.diagonal[rows], out=step[rows], where=problem.diagonal[rows] > 0.0)
+    return step
 
 
 def _within_range(problem: ContactProblem) -> ContactProblem:

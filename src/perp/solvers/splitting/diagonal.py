@@ -11,6 +11,9 @@ from perp.problems.problem import Problem
 
 def diagonal_objection(problem: Problem) -> str | None:
     """Names the rows whose diagonal entry is zero or negative; None when all are positive, or fixed anyway."""
+    assert problem.diagonal is not None
+    if (problem.diagonal > 0.0).all():  # nobody needs to ask which rows are fixed
+        return None
     return refuse_rows(problem, fixed_rows(problem))
 
 

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
@@ -74,17 +75,26 @@ def steps(problem: Problem, relaxation: float) -> Vector:
     Where A cannot show that block, the sum of its diagonal stands in: it is no smaller for a semidefinite A.
     """
     assert problem.diagonal is not None
-    stiffness = problem.diagonal.copy()
+    stiffness = problem.diagonal
     if isinstance(problem, ContactProblem) and problem.has_discs:
-        p, q = problem.normal_rows + 1, problem.normal_rows + 2
+        stiffness = stiffness.copy()
+        p, q = problem.every(1), problem.every(2)
         if TO_SPARSE in problem.A.ability_set:
-            tangents = problem.contact_blocks[:, 1:, 1:]
-            symmetric = 0.5 * (tangents + tangents.transpose(0, 2, 1))
-            stiffness[p] = stiffness[q] = np.linalg.eigvalsh(symmetric)[:, 1]
+            stiffness[p] = stiffness[q] = _larger_eigenvalues(problem.contact_blocks[:, 1:, 1:])
         else:
             stiffness[p] = stiffness[q] = stiffness[p] + stiffness[q]
-    step = np.zeros(problem.n)
-    return np.divide(relaxation, stiffness, out=step, where=stiffness > 0.0)  # what is not positive is fixed
+    positive = stiffness > 0.0
+    if positive.all():
+        return relaxation / stiffness
+    return np.divide(relaxation, stiffness, out=np.zeros(problem.n), where=positive)  # what is not positive is fixed
+
+
+def _larger_eigenvalues(blocks: NDArray[np.float64]) -> Vector:
+    """Of the symmetric part of each 2 x 2 block: mean of the diagonal + |(half its difference, coupling)|."""
+    first, second = 0.5 * blocks[:, 0, 0], 0.5 * blocks[:, 1, 1]
+    coupling = 0.5 * blocks[:, 0, 1] + 0.5 * blocks[:, 1, 0]
+    larger: Vector = first + second + np.hypot(first - second, coupling)
+    return larger
 
 
 def _sweep_compressed_rows(A: SparseOperator, vectors: tuple[Vector, ...], contact: tuple[Any, ...] | None) -> Sweeper:
@@ -146,4 +156,4 @@ def fits_pairs(problem: Problem, pairs: BodyPairs | PlanarPairs, size: int) -> b
     """The kernels assume `size` rows a contact, all on one pair of bodies; plain rows are always welcome."""
     if not isinstance(problem, ContactProblem):
         return True
-    return problem.dimension == size and pairs.has_common_bodies(size, problem.contacts)
+    return problem.dimension == size and problem.has_pairs_of_bodies
