@@ -221,3 +221,13 @@ def test_of_contacts_that_are_all_but_the_same_the_deepest_is_kept():
     assert keep.tolist() == [False, True, True, False, True, False]
     point_contacts.keep_apart(pair, point.reshape(-1), gap, 1e-3, 0.05, keep)
     assert keep.tolist() == [False, True, True, False, False, False]
+
+
+def test_forces_accelerate_bodies_by_the_inverse_of_their_mass():
+    rng = np.random.default_rng(6)
+    masses = random_masses(4, rng)
+    force = rng.standard_normal(24)
+    expected = np.einsum("bij,bj->bi", masses.inverse_blocks, force.reshape(4, 6)).reshape(-1)
+    np.testing.assert_allclose(masses.solve(force), expected, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(masses.solve(np.column_stack([force, force]))[:, 1], expected, rtol=0, atol=1e-14)
+    assert (masses.solve(force)[6:12] == 0.0).all()  # this body cannot move

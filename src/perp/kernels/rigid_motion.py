@@ -59,6 +59,20 @@ def turn_masses(rotation, inertia, inverse_mass, new_inertia, new_inverse_mass):
 
 
 @kernel
+def accelerate(inverse_mass, force, out):
+    """M^-1 f of every body: f / m, and I^-1 t."""
+    for body in range(np.uint64(force.size) // U6):
+        m, k = U8 * body, U6 * body
+        share = inverse_mass[m]
+        for i in range(U3):
+            out[k + i] = share * force[k + i]
+        x, y, z = force[k + U[3]], force[k + U[4]], force[k + U[5]]
+        out[k + U[3]] = inverse_mass[m + U[1]] * x + inverse_mass[m + U[4]] * y + inverse_mass[m + U[5]] * z
+        out[k + U[4]] = inverse_mass[m + U[4]] * x + inverse_mass[m + U[2]] * y + inverse_mass[m + U[6]] * z
+        out[k + U[5]] = inverse_mass[m + U[5]] * x + inverse_mass[m + U[6]] * y + inverse_mass[m + U[3]] * z
+
+
+@kernel
 def spin_momenta(inertia, velocity, momentum):
     """The angular momentum I w of every body."""
     for body in range(np.uint64(momentum.size) // U3):

@@ -106,7 +106,13 @@ class BodyMasses:
         return 6 * self.mass.size
 
     def solve(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
-        columns = f.reshape(self.mass.size, 6, f.shape[1] if f.ndim == 2 else 1)
+        if f.ndim == 1:
+            from perp.kernels import rigid_motion
+
+            velocity = np.empty(f.size)
+            rigid_motion.accelerate(self._packed, np.array(f, dtype=np.float64), velocity)
+            return velocity
+        columns = f.reshape(self.mass.size, 6, f.shape[1])
         velocities: NDArray[np.float64] = np.matmul(self.inverse_blocks, columns).reshape(f.shape)
         return velocities
 

@@ -111,7 +111,7 @@ class Pairs(ABC):
         """out = J M^-1 J^T x + C x + b."""
 
     def has_common_bodies(self, size: int, count: int) -> bool:
-        """Whether the rows of each of the first `count` blocks act on the same two bodies, in the same order; found once."""
+        """Whether the rows of each of the first `count` blocks act on the same two bodies, in one order; found once."""
         if (size, count) not in self._common:
             pairs = self.bodies[: 2 * size * count].view(np.uint64)  # both numbers at a time
             same = (bool((pairs[row::size] == pairs[::size]).all()) for row in range(1, size))
