@@ -108,6 +108,6 @@ class _Sorted:
         pairs, wide = kind.__new__(kind), 2 * kind.width
         pairs.bodies = self.bodies[2 * rows.start : 2 * rows.stop]
         pairs.jacobian = self.jacobian[wide * rows.start : wide * rows.stop]
-        pairs.inverse_mass = packed
+        pairs.inverse_mass, pairs._common = packed, {}
         pairs.body_count = packed.size // self.inverse_mass.shape[1] - 1
         return pairs

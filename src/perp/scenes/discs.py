@@ -35,7 +35,7 @@ DENSITY = 10.0
 """[kg/m^2] on average, of the falling discs."""
 
 Count = Annotated[int, About("number of discs", 1, MOST)]
-Width = Annotated[float, About("distance of the walls [m]", 0.0)]
+Width = Annotated[float, About("distance of the walls [m]", 0.0, 1e6)]
 Radius = Annotated[float, About("of the discs [m]", 1e-3, 1e3)]
 Friction = Annotated[float, About("coefficient of friction", 0.0)]
 Restitution = Annotated[float, About("share of the speed that a bounce gives back", 0.0, 1.0)]

@@ -8,28 +8,37 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import deepcopy
 from time import perf_counter
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.errors import InvalidProblem, StateNotFinite
+from perp.errors import InvalidProblem, StateNotFinite, suggest
 from perp.problems.friction import ContactProblem
-from perp.problems.inputs import Vector, require_number
+from perp.problems.inputs import Vector, require_number, require_real_dtype
 from perp.recording.frame import ContactFrame, Frame
 from perp.worlds.contacts import Contacts
 from perp.worlds.report import StepReport, StepSeconds
 from perp.worlds.warm_start import carry_impulses, not_worse_than_cold
 from perp.worlds.world import Solve, World
 
+LAWS = ("box", "cone", "convex")
+
 
 class ContactWorld(World):
-    """A world makes its contacts, its problem and its motion; this class has the step and the memory of impulses."""
+    """A world makes its contacts, its problem and its motion; this class has the step and the memory of impulses.
+
+    Copies (`copy.copy` and `copy.deepcopy` alike) and pickles go on as the original would, and share nothing with it.
+    """
 
     warm_rule = "energy"
     """When the impulses of the last step are a start: `perp.worlds.warm_start.not_worse_than_cold` has the choices."""
 
     def __init__(self, *, model: str = "box", warm_start: bool = True) -> None:
+        if model not in LAWS:
+            raise InvalidProblem(f"model {model!r} is no friction law of a world{suggest(str(model), LAWS)}")
         self.time, self.steps = 0.0, 0
         self.model = model
         self.warm_start = warm_start
@@ -44,8 +53,8 @@ class ContactWorld(World):
         problem = self._problem(contacts, dt)
         x0 = self._recall(contacts, problem)
         assembled = perf_counter()
-        solution = solve(problem, x0)
-        x = np.array(solution.x, dtype=np.float64)
+        solution = solve(problem, None if x0 is None else x0.copy())  # a solver may work in place
+        x = _as_impulses(solution.x)
         solved = perf_counter()
         if not (np.isfinite(x).all() and self.move(problem, x, dt)):
             raise StateNotFinite(self.steps + 1, self.time)
@@ -55,6 +64,9 @@ class ContactWorld(World):
         moved = perf_counter()
         seconds = StepSeconds(found - begun, assembled - found, solved - assembled, moved - solved)
         return StepReport(self.steps, self.time, problem, contacts, x0, x, solution, seconds)
+
+    def __copy__(self) -> Self:
+        return deepcopy(self)
 
     def forget_impulses(self) -> None:
         """Start the next step cold: after bodies were moved by hand."""
@@ -103,3 +115,10 @@ class ContactWorld(World):
         match = self.match_contacts(old, contacts)
         start = carry_impulses(old, x, contacts, match, problem.n)
         return not_worse_than_cold(problem, start, self.warm_rule)
+
+
+def _as_impulses(x: Any) -> Vector:
+    """A copy of what a solver returned; its length is checked where it meets the problem, its values by the step."""
+    given = np.asarray(x)
+    require_real_dtype(given.dtype, "x of the solution")
+    return np.array(given, dtype=np.float64)

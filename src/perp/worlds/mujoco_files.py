@@ -26,6 +26,9 @@ MAX_DEPTH = 400
 """Of elements within elements; MuJoCo's own limit is 500."""
 MAX_BODIES = 10_000
 
+LEAST_FRICTION = 1e-5
+"""MuJoCo raises smaller coefficients, zero as well, to this one; in perp's worlds they are zero."""
+
 
 def import_mujoco() -> Any:
     """The package, or `MissingExtra`."""

@@ -45,6 +45,7 @@ def _step(world: ContactWorld) -> None:
     """Twice, so that contacts are looked for among those of a step before."""
     for _ in range(2):
         world.step(1e-3, _guess)
+    world.energy()
 
 
 def _guess(problem: ContactProblem, x0: Vector | None) -> Guess:

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.worlds.mujoco_files import LEAST_FRICTION
 from perp.worlds.shape_contacts import ShapeContacts
-
-LEAST_FRICTION = 1e-5
-"""MuJoCo raises smaller coefficients, zero as well, to this one; here they are zero."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -145,6 +145,10 @@ class ArticulatedWorld(ContactWorld):
         model, data = self.mujoco_model, self.mujoco_data
         model.opt.timestep = dt  # actuators with a state read it
         data.time = self.time
+        warnings = mujoco.mjtWarning
+        full = [data.warning[int(kind)] for kind in (warnings.mjWARN_CONTACTFULL, warnings.mjWARN_CNSTRFULL)]
+        for warning in full:
+            warning.number = 0
         try:
             mujoco.mj_fwdPosition(model, data)
             mujoco.mj_fwdVelocity(model, data)
@@ -152,10 +156,8 @@ class ArticulatedWorld(ContactWorld):
             mujoco.mj_fwdAcceleration(model, data)
         except mujoco.FatalError as error:
             raise InvalidProblem(f"MuJoCo gave up: {error}") from None
-        warnings = mujoco.mjtWarning
-        for kind in (warnings.mjWARN_CONTACTFULL, warnings.mjWARN_CNSTRFULL):
-            if data.warning[int(kind)].number:
-                raise InvalidProblem('MuJoCo has no memory for this many contacts: raise <size memory="..."/>')
+        if any(warning.number for warning in full):
+            raise InvalidProblem('MuJoCo has no memory for this many contacts: raise <size memory="..."/>')
         return read_contacts(model, data, rough_from=self._prepared.rough_from, restitution=self.restitution)
 
     def make_problem(self, contacts: Contacts, dt: float) -> ContactProblem:
@@ -170,7 +172,7 @@ class ArticulatedWorld(ContactWorld):
             error_reduction=self.error_reduction,
             compliance=self.compliance,
         )
-        self._last_names, self._names = self._names, rows.names
+        self._names = rows.names
         return assemble_step(
             rows.groups, self._inertia.at(data, dt), data.qvel, dt, force=data.qfrc_smooth, model=self.model
         )
@@ -185,6 +187,7 @@ class ArticulatedWorld(ContactWorld):
             old, x = self._last
             others = self._names.realign(x[3 * len(old) :], self._last_names)
             self._last = (old, np.concatenate([x[: 3 * len(old)], others]))
+        self._last_names = self._names
         return super()._recall(contacts, problem)
 
     def move(self, problem: ContactProblem, x: Vector, dt: float) -> bool:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.errors import InvalidProblem, suggest
 from perp.problems.constraint_rows import CORRECTED, ContactRows, assemble_step
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze, require_number
@@ -24,7 +23,6 @@ from perp.worlds.rigid2d.walls import Wall, Walls
 
 GRAVITY = (0.0, -9.80665)
 """[m/s^2]; AMGS section 5."""
-LAWS = ("box", "cone", "convex")
 MARGIN = 0.1
 """Contacts are known from a gap of so many of the smallest radius on, where the caller says nothing."""
 
@@ -65,8 +63,6 @@ class DiscWorld(ContactWorld):
         model: str = "box",
         warm_start: bool = True,
     ) -> None:
-        if model not in LAWS:
-            raise InvalidProblem(f"model {model!r} is no friction law of a world{suggest(str(model), LAWS)}")
         super().__init__(model=model, warm_start=warm_start)
         if not isinstance(discs, Discs):
             raise TypeError(f"discs is {type(discs).__name__}; perp.worlds.rigid2d.Discs is needed")

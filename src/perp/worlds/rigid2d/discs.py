@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
 from perp.problems.inputs import Vector, freeze
+from perp.worlds.read_only_arrays import KeepsReadOnly
 from perp.worlds.rigid2d.numbers import one_each, one_each_positive, one_each_within, pack, points
 
 
-class Discs:
+class Discs(KeepsReadOnly):
     """n discs in the plane. All but `position` may be one number (or one vector) for all.
 
     Parameters

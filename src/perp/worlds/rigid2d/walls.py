@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from perp.errors import InvalidProblem
 from perp.problems.inputs import Vector, freeze, require_number
 from perp.recording.shapes import Shape
+from perp.worlds.read_only_arrays import KeepsReadOnly
 from perp.worlds.rigid2d.numbers import one_point, pack, require_share
 
 
@@ -72,7 +73,7 @@ class Segment:
 Wall = HalfPlane | Segment
 
 
-class Walls:
+class Walls(KeepsReadOnly):
     """All walls of a world, as kernels read them."""
 
     def __init__(self, walls: Sequence[Wall]) -> None:

@@ -65,7 +65,7 @@ class RigidBuilder:
         mujoco = import_mujoco()
         self._mujoco = mujoco
         self._spec = mujoco.MjSpec()
-        self._spec.option.gravity = np.asarray(gravity, dtype=np.float64)
+        self._spec.option.gravity = _finite(gravity, "gravity", 3)
         several_points = getattr(mujoco.mjtEnableBit, "mjENBL_MULTICCD", None)
         if several_points is not None:  # newer versions always look for several points of contact
             self._spec.option.enableflags |= int(several_points)
@@ -211,7 +211,10 @@ def _turn_about_centres(world: RigidWorld) -> None:
 
 
 def _finite(value: Any, name: str, size: int) -> NDArray[np.float64]:
-    numbers = np.asarray(value, dtype=np.float64)
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {value!r}; {size} numbers are needed") from None
     if numbers.shape != (size,) or not np.isfinite(numbers).all():
         raise InvalidProblem(f"{name} is {value}; {size} finite numbers are needed")
     return numbers

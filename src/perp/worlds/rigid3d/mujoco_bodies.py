@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
 from perp.problems.inputs import Vector, freeze
-from perp.worlds.mujoco_files import import_mujoco
+from perp.worlds.mujoco_files import LEAST_FRICTION, import_mujoco
 from perp.worlds.rigid3d.inertia import combine_inertias
 from perp.worlds.rigid3d.poses import Poses
 
@@ -44,7 +44,6 @@ class MujocoBodies:
     """Bodies 0..n-1 are the model's free bodies, in its order, each with everything that is welded to it."""
 
     def __init__(self, given: Any, margin: float, rounding: float) -> None:
-        self.mujoco = import_mujoco()
         refuse_unsupported(given, self.mujoco)
         self.given = given
         """The model as it was, sharp edges and all: for pictures."""
@@ -74,11 +73,22 @@ class MujocoBodies:
         self.start_orientation = np.array(self.data.xquat)[self.mujoco_ids]
         require_masses(self)
 
+    @property
+    def mujoco(self) -> Any:
+        """The package; a module that was kept would keep a world from being copied."""
+        return import_mujoco()
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         ids = self.mujoco_ids
         kind = self.mujoco.mjtObj.mjOBJ_BODY
         return tuple(self.mujoco.mj_id2name(self.model, kind, int(i)) or f"body {k}" for k, i in enumerate(ids))
+
+    @property
+    def gravity(self) -> Vector:
+        """[m/s^2], as the model has it; zero where it switches gravity off."""
+        is_off = self.model.opt.disableflags & int(self.mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+        return np.zeros(3) if is_off else np.array(self.model.opt.gravity)
 
     def place(self, poses: Poses) -> None:
         """Put the shapes where the bodies are."""
@@ -88,32 +98,42 @@ class MujocoBodies:
         self.mujoco.mj_kinematics(self.model, self.data)
 
     def collide(self) -> Touches:
-        """Contacts of the shapes as they were placed last, without those that are all but the same.
+        """Contacts of the shapes as they were placed last, without those that are all but the same, and without those
+        that move nothing: MJCF may ask for contacts (`<pair>`) of two shapes of one body, or of the world.
 
         Where two edges lie along one another, clipping one face by another gives corners twice, now and then, as
         rounding wills: such contacts would come and go, and with them the impulses that a next step starts from.
         """
         from perp.kernels import point_contacts
 
-        self.mujoco.mj_collision(self.model, self.data)
-        full = self.data.warning[int(self.mujoco.mjtWarning.mjWARN_CONTACTFULL)]
-        if full.number:
-            raise MemoryError(
-                f"MuJoCo has no room for more than {full.lastinfo} contacts: give the model more, "
-                '<size memory="..."/> in MJCF'
-            )
+        self._find_touches()
         found = self.data.contact
         geoms, point = np.array(found.geom), np.array(found.pos)
         gap = np.array(found.dist) - self.rounding[geoms].sum(axis=1)
         pair = geoms[:, 0].astype(np.uint64) * np.uint64(self.model.ngeom) + geoms[:, 1].astype(np.uint64)
         keep = np.empty(len(pair), dtype=np.bool_)
         point_contacts.keep_apart(pair, point.reshape(-1), gap, MERGED * self.margin, self.margin, keep)
+        bodies = self.body_of_geom[geoms]
+        keep &= bodies[:, 0] != bodies[:, 1]
         # a contact of one dimension has no friction; torsion and rolling (four and six) are not modelled
-        friction = np.where(np.asarray(found.dim) == 1, 0.0, np.asarray(found.friction)[:, 0])
+        friction = np.array(found.friction)[:, 0]
+        friction[(np.asarray(found.dim) == 1) | (friction <= LEAST_FRICTION)] = 0.0
         frame = np.array(found.frame).reshape(-1, 3, 3)
         if keep.all():
             return Touches(geoms, pair, point, frame, gap, friction)
         return Touches(geoms[keep], pair[keep], point[keep], frame[keep], gap[keep], friction[keep])
+
+    def _find_touches(self) -> None:
+        """MuJoCo's collisions, or MemoryError: too little room is a fatal error or a warning to it, as it comes."""
+        mujoco, advice = self.mujoco, 'give the model more, <size memory="..."/> in MJCF'
+        full = self.data.warning[int(mujoco.mjtWarning.mjWARN_CONTACTFULL)]
+        full.number = 0
+        try:
+            mujoco.mj_collision(self.model, self.data)
+        except mujoco.FatalError as error:
+            raise MemoryError(f"MuJoCo has no room for so many contacts: {advice} ({error})") from None
+        if full.number:
+            raise MemoryError(f"MuJoCo has no room for more than {full.lastinfo} contacts: {advice}")
 
 
 def round_boxes(model: Any, mujoco: Any, rounding: float) -> Vector:
@@ -157,10 +177,17 @@ def refuse_unsupported(model: Any, mujoco: Any) -> None:
         "air or water around the bodies (density, viscosity, wind)": float(
             model.opt.density or model.opt.viscosity or np.any(model.opt.wind)
         ),
+        "joint stiffness": np.count_nonzero(model.jnt_stiffness),
         "joint damping": np.count_nonzero(model.dof_damping),
         "joint armature": np.count_nonzero(model.dof_armature),
         "dry friction in joints": np.count_nonzero(model.dof_frictionloss),
         "gravity compensation": np.count_nonzero(model.body_gravcomp),
+        "friction of a contact pair that differs in its two directions": np.count_nonzero(
+            np.asarray(model.pair_friction)[:, 0] != np.asarray(model.pair_friction)[:, 1]
+        ),
+        "geoms with a surface velocity": np.count_nonzero(getattr(model, "geom_surfacevel", 0)),
+        "adhesion": np.count_nonzero(getattr(model, "geom_adhesion", 0))
+        + np.count_nonzero(getattr(model, "pair_adhesion", 0)),
     }
     for thing, count in counts.items():
         if count:

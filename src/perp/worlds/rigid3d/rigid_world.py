@@ -5,7 +5,8 @@ of THESIS eq. 2.5-2.7 with the constraints of eq. 2.27.
 
 **Gyroscopic term.** A body that turns while its angular momentum L = I w stays must change its spin, as I turns with
 it: I dw/dt = -w x L. The explicit step of that equation gains energy without bound. Here a body turns by a spin that
-keeps both L and the energy of a body that nothing touches, to rounding (`perp.kernels.rigid_motion.advance`).
+keeps both L and the energy of a body that nothing touches, to rounding (`perp.kernels.rigid_motion.advance`), as long
+as it turns by less than about a radian in a step.
 """
 
 from __future__ import annotations
@@ -29,11 +30,14 @@ from perp.worlds.contacts import Contacts
 from perp.worlds.mujoco_files import load_model
 from perp.worlds.rigid3d.equalities import joints_of
 from perp.worlds.rigid3d.joints import Joint, JointSet
+from perp.worlds.rigid3d.joints.joint import require_share
 from perp.worlds.rigid3d.mujoco_bodies import MujocoBodies
 from perp.worlds.rigid3d.poses import Poses
 from perp.worlds.shape_contacts import ShapeContacts, match_contacts
 
 GRAVITY = (0.0, 0.0, -9.81)
+UNIT_SQUARE = 1e-6
+"""How far the square of a quaternion's length may be from 1: far beyond rounding, too near to be seen."""
 
 
 class RigidWorld(ContactWorld):
@@ -83,14 +87,14 @@ class RigidWorld(ContactWorld):
     ) -> None:
         super().__init__(model=model, warm_start=warm_start)
         require_number(margin, "margin")
-        require_number(error_reduction, "error_reduction")
+        require_share(error_reduction, "error_reduction")
         require_number(compliance, "compliance")
         require_number(rounding, "rounding")
         require_number(slop, "slop")
         self.slop = float(slop)
         self.shapes_and_masses = MujocoBodies(mujoco_model, float(margin), float(rounding))
         made = self.shapes_and_masses
-        self.gravity = as_block_stack(mujoco_model.opt.gravity if gravity is None else gravity, "gravity", (3,))
+        self.gravity = as_block_stack(made.gravity if gravity is None else gravity, "gravity", (3,))
         self.error_reduction, self.compliance = float(error_reduction), float(compliance)
         self.restitution = _restitutions(restitution, made.body_of_geom.size)
         self._masses_as_built = BodyMasses(made.mass, made.inertia)
@@ -129,6 +133,7 @@ class RigidWorld(ContactWorld):
         return self._masses_as_built.turned(self.poses().rotation)
 
     def find_contacts(self, dt: float) -> ShapeContacts:
+        self._require_unit_quaternions()
         poses = self.poses()
         self.shapes_and_masses.place(poses)
         touches = self.shapes_and_masses.collide()
@@ -226,8 +231,17 @@ class RigidWorld(ContactWorld):
         return linear.sum(axis=0), angular.sum(axis=0)
 
     def fingerprint(self) -> str:
-        state = (self.position, self.orientation, self.velocity)
+        angles = self.joints.hinge_angles(self.poses())  # a pose does not tell whole turns
+        state = (np.array([self.time]), self.position, self.orientation, self.velocity, angles)
         return hashlib.sha256(b"".join(part.tobytes() for part in state)).hexdigest()
+
+    def _require_unit_quaternions(self) -> None:
+        """A step leaves them so; what was set by hand may be anything."""
+        square = np.sum(self.orientation**2, axis=1)
+        wrong = np.flatnonzero(~(np.abs(square - 1.0) < UNIT_SQUARE))
+        if wrong.size:
+            k = int(wrong[0])
+            raise InvalidProblem(f"orientation[{k}] is {self.orientation[k].tolist()}; a unit quaternion is needed")
 
     def _forces(self) -> Vector:
         """Gravity and what the user adds, 6 a body."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from perp.problems.constraint_rows import Softness
 from perp.problems.inputs import Vector, freeze
+from perp.worlds.read_only_arrays import KeepsReadOnly
 from perp.worlds.rigid3d.poses import WithWorld
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Piece:
     rows: tuple[Row | None, ...]
 
 
-class Part(ABC):
+class Part(KeepsReadOnly, ABC):
     """Rows of one kind.
 
     `rows` (joints x width) says where they go in the arrays of a step: twelve numbers a row in `jacobian`, one in
