@@ -54,12 +54,19 @@ def test_the_page_on_pivoting_shows_what_really_happens(tmp_path, monkeypatch, c
 def test_the_page_on_worlds_shows_what_really_happens(tmp_path, monkeypatch, capsys):
     pytest.importorskip("mujoco")
     monkeypatch.chdir(tmp_path)
-    assert run_blocks(ROOT / "docs" / "worlds.md") == 2
-    problem, error, seesaw = capsys.readouterr().out.splitlines()
+    assert run_blocks(ROOT / "docs" / "worlds.md") == 3
+    problem, error, seesaw, _ = capsys.readouterr().out.splitlines()
     assert problem.startswith("10 <ContactProblem with 10 contacts")
     assert float(error.split()[0]) < 1e-9
     assert seesaw == "the seesaw stands at 0.30 rad"
     assert (tmp_path / "step.npz").is_file()
+
+
+def test_the_scene_of_the_guide_for_contributors_works():
+    """In a process of its own, as it adds a scene to the list."""
+    block = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)[0]
+    run = subprocess.run([sys.executable, "-c", block], check=True, capture_output=True, text=True)
+    assert float(run.stdout) == pytest.approx(3 * 9.80665 * 0.1)
 
 
 def test_the_page_on_worlds_names_every_scene():

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import perp
 from perp.gallery.contact_jacobian import contact_jacobian, random_rotations
-from perp.kernels import block_setup, point_contacts, rigid_motion
+from perp.kernels import block_setup, point_contacts, rigid_motion, touches
 from perp.problems.inputs import freeze
 from perp.problems.operators import PlanarMasses
 
@@ -231,3 +231,47 @@ def test_forces_accelerate_bodies_by_the_inverse_of_their_mass():
     np.testing.assert_allclose(masses.solve(force), expected, rtol=0, atol=1e-14)
     np.testing.assert_allclose(masses.solve(np.column_stack([force, force]))[:, 1], expected, rtol=0, atol=1e-14)
     assert (masses.solve(force)[6:12] == 0.0).all()  # this body cannot move
+
+
+def test_friction_is_carried_over_as_a_vector_of_the_world():
+    rng = np.random.default_rng(7)
+    for width in (2, 3):
+        frames = rng.standard_normal((2, 4, width, width))
+        x, match = rng.standard_normal(4 * width), np.array([2, -1, 0, 3])
+        start = np.full(4 * width, np.nan)
+        touches.carry(np.uint64(width), match, x, frames[0].reshape(-1), frames[1].reshape(-1), start)
+        for new, old in enumerate(match):
+            expected = np.zeros(width)
+            if old >= 0:
+                impulse = x.reshape(4, width)[old]
+                world = impulse[1:] @ frames[0, old, 1:]
+                expected = np.array([impulse[0], *(frames[1, new, 1:] @ world)])
+            np.testing.assert_allclose(start.reshape(4, width)[new], expected, rtol=0, atol=1e-14)
+
+
+def test_contacts_are_collected_from_what_was_found():
+    geoms = np.array([[0, 1], [0, 1], [2, 1], [2, 3], [0, 4]], dtype=np.int32)
+    body_of_geom = freeze(np.array([-1, 0, 1, 1, -1]))
+    point = np.array([[0, 0, 0], [0, 0, 1e-5], [1, 0, 0], [2, 0, 0], [3, 0, 0]], dtype=np.float64)
+    rng = np.random.default_rng(8)
+    frame, rotation, centre = random_rotations(5, rng), random_rotations(2, rng), rng.standard_normal((2, 3))
+    distance, dim = np.array([0.01, 0.02, 0.0, 0.0, 0.0]), np.array([3, 3, 1, 3, 3], dtype=np.int32)
+    friction, rounding = np.array([0.5, 0.5, 0.5, 0.5, 0.5]), np.array([0.0, 1e-3, 2e-3, 0.0, 0.0])
+    restitution = np.array([0.1, 0.3, 0.2, 0.0, 0.0])
+    made = [np.empty(5, dtype=np.uint64), np.empty(5), np.empty((5, 2), dtype=np.int64), np.empty((5, 3))]
+    made += [np.empty((5, 3, 3)), np.empty(5), np.empty(5), np.empty((5, 3))]
+    given = (geoms, point, frame, distance, dim, friction)
+    tables = (rounding, body_of_geom, restitution, freeze(centre), freeze(rotation.copy()))
+    flat = [array.reshape(-1) for array in (*given, *tables)]
+    kept = touches.collect(*flat, 1e-5, 1e-3, 0.5, np.empty(5, dtype=np.bool_), *(one.reshape(-1) for one in made))
+    pair, gap, bodies, new_point, new_frame, new_friction, bounce, local = (array[:kept] for array in made)
+    assert kept == 2  # the second is the first again; the fourth is within one body, the fifth within the world
+    assert pair.tolist() == [1, 11]
+    np.testing.assert_allclose(gap, [0.009, -0.003])
+    assert bodies.tolist() == [[-1, 0], [1, 0]]
+    np.testing.assert_array_equal(new_point, point[[0, 2]])
+    np.testing.assert_array_equal(new_frame, frame[[0, 2]])
+    assert new_friction.tolist() == [0.5, 0.0]
+    assert bounce.tolist() == [0.3, 0.3]
+    expected = [rotation[0].T @ (point[0] - centre[0]), rotation[1].T @ (point[2] - centre[1])]
+    np.testing.assert_allclose(local, expected, rtol=0, atol=1e-14)

@@ -60,7 +60,7 @@ def _distance(one, i, other, j):
     return x * x + y * y + z * z
 
 
-@kernel
+@inlined
 def keep_apart(pair, point, gap, distance, farthest, keep):
     """Of contacts of one pair that are nearer to one another than `distance`, keep the deepest (of equals the first).
 

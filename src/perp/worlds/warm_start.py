@@ -18,15 +18,12 @@ def carry_impulses(old: Contacts, x: Vector, new: Contacts, match: NDArray[np.in
     world, because the tangents of a contact may be drawn anew in every step. What comes after the contacts in x
     (joints, limits, motors) keeps its order from step to step and is copied.
     """
+    from perp.kernels import touches
+
     d = new.dimension
     start = np.zeros(rows)
-    kept = np.flatnonzero(match >= 0)
-    source = match[kept]
-    impulse = x[: d * len(old)].reshape(-1, d)[source]
-    friction = np.einsum("mk,mkj->mj", impulse[:, 1:], old.frame[source, 1:])
-    carried = start[: d * len(new)].reshape(-1, d)
-    carried[kept, 0] = impulse[:, 0]
-    carried[kept, 1:] = np.einsum("mj,mkj->mk", friction, new.frame[kept, 1:])
+    frames = (np.ascontiguousarray(contacts.frame).reshape(-1) for contacts in (old, new))
+    touches.carry(np.uint64(d), match, np.array(x), *frames, start)
     others = x[d * len(old) :]
     if others.size == rows - d * len(new):
         start[d * len(new) :] = others

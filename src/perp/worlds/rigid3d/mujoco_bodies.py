@@ -7,7 +7,6 @@ beyond free bodies, fixed shapes, and equalities of type connect and weld is ref
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,25 +18,13 @@ from perp.problems.inputs import Vector, freeze
 from perp.worlds.mujoco_files import LEAST_FRICTION, import_mujoco
 from perp.worlds.rigid3d.inertia import combine_inertias
 from perp.worlds.rigid3d.poses import Poses
+from perp.worlds.shape_contacts import ShapeContacts
 
 MERGED = 0.1
 """Contacts of two shapes that are nearer to one another than this share of the margin are one."""
 
 MOST_BODIES = 200_000
 """More are refused before MuJoCo allocates for them."""
-
-
-@dataclass(frozen=True, eq=False)
-class Touches:
-    """The contacts that MuJoCo found, m of them; bodies are its geoms."""
-
-    geoms: NDArray[np.int32]
-    pair: NDArray[np.uint64]
-    """One number for the two geoms."""
-    point: NDArray[np.float64]
-    frame: NDArray[np.float64]
-    gap: Vector
-    friction: Vector
 
 
 class MujocoBodies:
@@ -97,31 +84,32 @@ class MujocoBodies:
         self.data.qpos[self._addresses[:, None] + np.arange(7)] = frames
         self.mujoco.mj_kinematics(self.model, self.data)
 
-    def collide(self) -> Touches:
-        """Contacts of the shapes as they were placed last, without those that are all but the same, and without those
-        that move nothing: MJCF may ask for contacts (`<pair>`) of two shapes of one body, or of the world.
+    def collide(self, poses: Poses, restitution: Vector) -> ShapeContacts:
+        """Contacts of the shapes at these poses, without those that are all but the same, and without those that move
+        nothing: MJCF may ask for contacts (`<pair>`) of two shapes of one body, or of the world.
 
         Where two edges lie along one another, clipping one face by another gives corners twice, now and then, as
-        rounding wills: such contacts would come and go, and with them the impulses that a next step starts from.
+        rounding wills: such contacts would come and go, and with them the impulses that a next step starts from. A
+        contact of one dimension has no friction; torsion and rolling (four and six) are not modelled.
         """
-        from perp.kernels import point_contacts
+        from perp.kernels import touches
 
+        self.place(poses)
         self._find_touches()
         found = self.data.contact
-        geoms, point = np.array(found.geom), np.array(found.pos)
-        gap = np.array(found.dist) - self.rounding[geoms].sum(axis=1)
-        pair = geoms[:, 0].astype(np.uint64) * np.uint64(self.model.ngeom) + geoms[:, 1].astype(np.uint64)
-        keep = np.empty(len(pair), dtype=np.bool_)
-        point_contacts.keep_apart(pair, point.reshape(-1), gap, MERGED * self.margin, self.margin, keep)
-        bodies = self.body_of_geom[geoms]
-        keep &= bodies[:, 0] != bodies[:, 1]
-        # a contact of one dimension has no friction; torsion and rolling (four and six) are not modelled
-        friction = np.array(found.friction)[:, 0]
-        friction[(np.asarray(found.dim) == 1) | (friction <= LEAST_FRICTION)] = 0.0
-        frame = np.array(found.frame).reshape(-1, 3, 3)
-        if keep.all():
-            return Touches(geoms, pair, point, frame, gap, friction)
-        return Touches(geoms[keep], pair[keep], point[keep], frame[keep], gap[keep], friction[keep])
+        m = len(found)
+        given = (found.geom, found.pos, found.frame, found.dist, found.dim, np.asarray(found.friction)[:, 0])
+        arrays = [np.array(array).reshape(-1) for array in given]
+        tables = (self.rounding, self.body_of_geom, restitution, poses.position.reshape(-1), poses.rotation.reshape(-1))
+        pair, bodies = np.empty(m, dtype=np.uint64), np.empty((m, 2), dtype=np.int64)
+        point, frame, local = np.empty((m, 3)), np.empty((m, 3, 3)), np.empty((m, 3))
+        gap, friction, bounce = np.empty(m), np.empty(m), np.empty(m)
+        limits = (LEAST_FRICTION, MERGED * self.margin, self.margin)
+        made = (pair, gap, bodies, point, frame, friction, bounce, local)
+        flat = (array.reshape(-1) for array in made)
+        kept = touches.collect(*arrays, *tables, *limits, np.empty(m, dtype=np.bool_), *flat)
+        rest = (gap[:kept], friction[:kept], bounce[:kept])
+        return ShapeContacts(bodies[:kept], point[:kept], frame[:kept], *rest, pair[:kept], local[:kept])
 
     def _find_touches(self) -> None:
         """MuJoCo's collisions, or MemoryError: too little room is a fatal error or a warning to it, as it comes."""
