@@ -275,3 +275,16 @@ def test_contacts_are_collected_from_what_was_found():
     assert bounce.tolist() == [0.3, 0.3]
     expected = [rotation[0].T @ (point[0] - centre[0]), rotation[1].T @ (point[2] - centre[1])]
     np.testing.assert_allclose(local, expected, rtol=0, atol=1e-14)
+
+
+def test_frames_lie_where_their_centres_of_mass_say():
+    rng = np.random.default_rng(9)
+    position, centre = rng.standard_normal((3, 3)), freeze(rng.standard_normal((3, 3)))
+    orientation = rng.standard_normal((3, 4))
+    orientation /= np.linalg.norm(orientation, axis=1, keepdims=True)
+    rotation = np.array([rotation_of(q) for q in orientation])
+    frames = np.empty(21)
+    given = (freeze(position), freeze(orientation), freeze(rotation), centre)
+    rigid_motion.place_frames(*(array.reshape(-1) for array in given), frames)
+    origin = position - np.einsum("bij,bj->bi", rotation, centre)
+    np.testing.assert_allclose(frames.reshape(3, 7), np.column_stack([origin, orientation]), rtol=0, atol=1e-15)

@@ -59,6 +59,23 @@ def turn_masses(rotation, inertia, inverse_mass, new_inertia, new_inverse_mass):
 
 
 @kernel
+def place_frames(position, orientation, rotation, centre, frames):
+    """Origin and orientation (seven numbers) of every body's frame, in which its centre of mass lies at `centre`."""
+    for body in range(np.uint64(position.size) // U3):
+        p, q, r, f = U3 * body, U4 * body, U9 * body, U[7] * body
+        for i in range(U3):
+            row = r + U3 * i
+            arm = (
+                rotation[row] * centre[p]
+                + rotation[row + U[1]] * centre[p + U[1]]
+                + rotation[row + U[2]] * centre[p + U[2]]
+            )
+            frames[f + i] = position[p + i] - arm
+        for i in range(U4):
+            frames[f + U3 + i] = orientation[q + i]
+
+
+@kernel
 def accelerate(inverse_mass, force, out):
     """M^-1 f of every body: f / m, and I^-1 t."""
     for body in range(np.uint64(force.size) // U6):

@@ -44,7 +44,8 @@ class MujocoBodies:
         joints = np.flatnonzero(model.jnt_type == int(self.mujoco.mjtJoint.mjJNT_FREE))
         self.mujoco_ids = np.asarray(model.jnt_bodyid)[joints].astype(np.int64)
         self.count = self.mujoco_ids.size
-        self._addresses = np.asarray(model.jnt_qposadr)[joints].astype(np.int64)
+        addresses = np.asarray(model.jnt_qposadr)[joints].astype(np.int64)
+        self._places = (addresses[:, None] + np.arange(7)).reshape(-1)
         numbers = np.full(model.nbody, -1, dtype=np.int64)
         numbers[self.mujoco_ids] = np.arange(self.count)
         self.number_of_body: NDArray[np.int64] = freeze(numbers[np.asarray(model.body_weldid)])
@@ -79,9 +80,12 @@ class MujocoBodies:
 
     def place(self, poses: Poses) -> None:
         """Put the shapes where the bodies are."""
-        arms = np.einsum("bij,bj->bi", poses.rotation, self.centre_in_body)
-        frames = np.concatenate([poses.position - arms, poses.orientation], axis=1)
-        self.data.qpos[self._addresses[:, None] + np.arange(7)] = frames
+        from perp.kernels import rigid_motion
+
+        given = (poses.position, poses.orientation, poses.rotation, self.centre_in_body)
+        frames = np.empty(7 * self.count)
+        rigid_motion.place_frames(*(array.reshape(-1) for array in given), frames)
+        self.data.qpos[self._places] = frames
         self.mujoco.mj_kinematics(self.model, self.data)
 
     def collide(self, poses: Poses, restitution: Vector) -> ShapeContacts:
