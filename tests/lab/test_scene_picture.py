@@ -207,6 +207,7 @@ def test_frames_with_little_to_see_are_drawn_too(tmp_path, shapes):
     draw_frame(solid_frame([[0.0, 0.0, 0.0]]), shapes, tmp_path / "end.png")
     frame = solid_frame([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
     draw_frame(frame, shapes, tmp_path / "end.png")
+    assert (tmp_path / "end.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_same_frame_makes_the_same_picture(tmp_path):
