@@ -16,7 +16,7 @@ def test_a_solved_problem_exits_with_0_and_shows_its_residuals(perp_command, flu
     assert answer.code == 0
     assert "CONVERGED" in answer.out
     assert "natural inf" in answer.out
-    assert "away, at most, from the solution stored in the file" in answer.out
+    assert "away, at most, from the x stored in the file" in answer.out
 
 
 def test_a_solve_that_ends_otherwise_exits_with_1_and_says_how(perp_command, stack_file):

@@ -41,7 +41,7 @@ def test_a_summary_tells_how_it_went(perp_command):
         "energy error",
         "iterations",
         "penetration",
-        "drift",
+        "change",
         "steps/s",
     ):
         assert part in answer.out

@@ -33,6 +33,22 @@ def show_cards(heading: str, cards: Sequence[Card]) -> None:
         typer.echo("\n\n".join(_plain(card) for card in cards))
 
 
+def show_lines(rows: Sequence[tuple[str, ...]]) -> None:
+    """Columns of plain text: each as wide as its widest entry, the last one wrapped."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    for *short, long in rows:
+        head = "".join(f"{text:<{width}}  " for text, width in zip(short, widths, strict=True))
+        wrapped = textwrap.wrap(
+            long,
+            max(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH),
+            initial_indent=head,
+            subsequent_indent=" " * len(head),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        typer.echo("\n".join(wrapped) or head.rstrip())
+
+
 def _show_table(heading: str, cards: Sequence[Card]) -> None:
     from rich.console import Console
     from rich.table import Table

@@ -6,22 +6,39 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from perp.cli.errors import CommandError
+from perp.errors import suggest
+
 if TYPE_CHECKING:
     from perp.scenes import SceneKind
 
 
-def scenes(json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False) -> None:
-    """List every scene: where it comes from, what it shows, its options, and how it is run by default.
+def scenes(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A scene to show in full.", show_default=False)
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON, in full.")] = False,
+) -> None:
+    """List every scene: its name, where it comes from, and what it is.
 
-    perp simulate SCENE runs one; --size NAME=VALUE gives it another option.
+    perp scenes NAME shows one with its sizes, and how it is run by default; perp simulate NAME runs it.
     """
     from perp.scenes import kinds
 
-    known = list(kinds().values())
+    by_name = kinds()
+    if name is not None and name not in by_name:
+        raise CommandError(f"scene {name!r} is unknown{suggest(name, by_name)}")
+    known = list(by_name.values()) if name is None else [by_name[name]]
     if json:
         from perp.lab.results import to_json
 
         typer.echo(to_json([describe_scene(kind) for kind in known]))
+        return
+    if name is None:
+        from perp.cli.cards import show_lines
+
+        show_lines([(kind.name, kind.source, kind.description) for kind in known])
+        typer.echo("\nperp scenes NAME shows one with its sizes; perp simulate NAME runs it.")
         return
     from perp.cli.cards import Card, show_cards
 

@@ -11,7 +11,7 @@ import typer
 from perp.cli.assignments import split_assignments
 from perp.cli.errors import refusing
 from perp.cli.group import INTERRUPTED, NOT_CONVERGED
-from perp.cli.simulation_run import Run, build_scene, naming
+from perp.cli.simulation_run import Run, advising, build_scene, naming
 from perp.cli.simulation_targets import Targets
 from perp.cli.solve import choose
 from perp.errors import FileFormatError, InvalidProblem, MethodRefused, MissingAbility, MissingExtra
@@ -31,7 +31,7 @@ def simulate(
     size: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the scene; may be repeated.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the scene's random numbers.")] = 0,
+    seed: Annotated[int | None, typer.Option(help="Seed of the scene's random numbers; default 0.")] = None,
     model: Annotated[str | None, typer.Option(help="The law of friction: box, cone or convex.")] = None,
     method_option: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the method; may be repeated.")
@@ -58,7 +58,7 @@ def simulate(
     json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")] = False,
 ) -> None:
-    """Run a scene, and print residuals, energy errors, iterations, times, penetration and energy drift.
+    """Run a scene, and print residuals, energy errors, iterations, times, penetration and the change of energy.
 
     The first run on a machine compiles what it needs, which takes a minute or two, once.
 
@@ -72,17 +72,18 @@ def simulate(
     made = build_scene(scene, size or [], seed, model, cold)
     own = made.kind
     name = own.method if method is None else method
-    if max_iterations is None and name == own.method:
+    has_own_limit = max_iterations is None and name == own.method
+    if has_own_limit:
         max_iterations = own.iterations
     with naming("--method-option"):
         words = split_assignments(method_option or [])
         solver = choose(name, words)
-    run = Run(made, solver, words, steps, own.dt if dt is None else dt, tol, max_iterations, islands)
+    run = Run(made, solver, words, steps, own.dt if dt is None else dt, tol, max_iterations, islands, has_own_limit)
     run.check()
     targets = Targets(record, dump_problems, dump_format, plot)
     targets.check()
-    with refusing(*REFUSALS), ExitStack() as stack:
-        folder = targets.open_folder(run)
+    with refusing(*REFUSALS), ExitStack() as stack, advising("add" if method is None else "choose another"):
+        folder = targets.open_folder(run, stack)
         recorder = targets.open_recorder(run, stack)
         on_step = stack.enter_context(following(steps, quiet=quiet or json))
         summary = run.go(recorder, folder, on_step)

@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from perp.cli.assignments import split_assignments
 from perp.cli.errors import CommandError, refusing
 from perp.cli.solve import LAWS
-from perp.errors import MissingExtra, suggest
+from perp.errors import MethodRefused, MissingExtra, suggest
 
 if TYPE_CHECKING:
     from perp.lab.simulation import OnStep
@@ -33,6 +35,8 @@ class Run:
     tol: float | None
     max_iterations: int | None
     islands: bool
+    has_own_limit: bool
+    """Whether `max_iterations` is what the scene asks for."""
 
     def check(self) -> None:
         """Refuse numbers that make no sense, before anything is written."""
@@ -81,7 +85,16 @@ def naming(flag: str) -> Iterator[None]:
         raise CommandError(str(error).replace("--option", flag, 1)) from error
 
 
-def build_scene(name: str, words: list[str], seed: int, model: str | None, cold: bool) -> Scene:
+@contextmanager
+def advising(word: str) -> Iterator[None]:
+    """A method that refuses the problem of a step says which ones would not; this says how to ask for one of them."""
+    try:
+        yield
+    except MethodRefused as error:
+        raise MethodRefused(f"{error}: {word} --method NAME") from error
+
+
+def build_scene(name: str, words: list[str], seed: int | None, model: str | None, cold: bool) -> Scene:
     """The scene with these options, this friction law, and with or without a memory of impulses."""
     from perp.scenes import kinds, make
 
@@ -93,13 +106,19 @@ def build_scene(name: str, words: list[str], seed: int, model: str | None, cold:
     with naming("--size"):
         pairs = split_assignments(words)
     parsers = known[name].options
+    if model is not None and pairs.get("model", model) != model:
+        raise CommandError(
+            f"--size model={pairs['model']} and --model {model} contradict one another: give one of them"
+        )
     with refusing(ValueError, TypeError, MissingExtra, MemoryError):
         options: dict[str, Any] = {
             key: parsers[key].parse(text) if key in parsers else text for key, text in pairs.items()
         }
         if model is not None and "model" in parsers:
             options["model"] = model
-        made = make(name, seed=seed, **options)
+        made = make(name, seed=0 if seed is None else seed, **options)
+    if seed is not None and not known[name].seeded:
+        typer.echo(f"perp: note: {name} has no random numbers; --seed changes nothing", err=True)
     world: Any = made.world
     if model is not None and getattr(world, "model", model) != model:
         world.model = model

@@ -43,13 +43,17 @@ class Targets:
             with refusing(MissingExtra):
                 require_matplotlib()
             require_target("--plot", self.plot, PICTURES)
+        if self.dump is not None and self.dump.exists() and not self.dump.is_dir():
+            raise CommandError(f"--dump-problems {self.dump}: that is a file; the name of a folder is needed")
         if self.dump_format not in DUMPS:
             raise CommandError(f"--dump-format {self.dump_format!r} is unknown{suggest(self.dump_format, DUMPS)}")
 
-    def open_folder(self, run: Run) -> ProblemFolder | None:
+    def open_folder(self, run: Run, stack: ExitStack) -> ProblemFolder | None:
         from perp.lab.simulation_dump import ProblemFolder
 
-        return None if self.dump is None else ProblemFolder(self.dump, run.scene.world, self.dump_format)
+        if self.dump is None:
+            return None
+        return stack.enter_context(ProblemFolder(self.dump, run.scene.world, self.dump_format))
 
     def open_recorder(self, run: Run, stack: ExitStack) -> Recorder | None:
         from perp.lab.simulation import name_solver, open_recorder

@@ -213,7 +213,7 @@ def show_result(file: Path, result: Result, apart: float | None, out: Path | Non
         proof = result.certificate
         lines["certificate"] = f"{proof.reason}, margin {proof.margin:.3g}; --json shows u, --out saves it"
     if apart is not None:
-        lines["known x"] = f"{apart:.3e} away, at most, from the solution stored in the file"
+        lines["stored x"] = f"{apart:.3e} away, at most, from the x stored in the file"
     for number, note in enumerate(result.notes, start=1):
         lines[f"note {number}"] = note
     width = max(map(len, lines))

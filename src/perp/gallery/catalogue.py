@@ -10,11 +10,11 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ParamSpec, get_type_hints
+from typing import Any, ParamSpec
 
 from perp.errors import suggest
 from perp.gallery.example import Example
-from perp.gallery.options import SEED, Option, read_option
+from perp.gallery.options import SEED, Option, read_options
 
 P = ParamSpec("P")
 
@@ -44,8 +44,7 @@ def catalogued(n: int | None = None) -> Callable[[Callable[P, Example]], Callabl
 
     def register(build: Callable[P, Example]) -> Callable[P, Example]:
         signature = inspect.signature(build)
-        hints = get_type_hints(build, include_extras=True)
-        options = {p.name: read_option(p, hints[p.name]) for p in signature.parameters.values() if p.name != "seed"}
+        options = read_options(build, "problem")
         size = options.pop("n", None)
         checks = [
             *options.values(),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import math
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from perp.errors import suggest
 
@@ -66,9 +67,24 @@ class Option:
 SEED = Option("seed", int, 0, "seed of the random numbers", at_least=0)
 
 
+def read_options(build: Callable[..., Any], what: str) -> dict[str, Option]:
+    """Every parameter of a builder but its seed. `what` it builds is named where a parameter does not say its meaning:
+    "scene heap: option count needs Annotated[int, About(...)]"."""
+    hints = get_type_hints(build, include_extras=True)
+    named = [parameter for parameter in inspect.signature(build).parameters.values() if parameter.name != "seed"]
+    try:
+        return {parameter.name: read_option(parameter, hints.get(parameter.name)) for parameter in named}
+    except TypeError as error:
+        raise TypeError(f"{what} {build.__name__}: {error}") from None
+
+
 def read_option(parameter: inspect.Parameter, hint: Any) -> Option:
     """Read `Annotated[type, About(...)]`, where type is float, int, Literal[...] or one of these `| None`."""
-    about = next(item for item in hint.__metadata__ if isinstance(item, About))
+    about = next((item for item in getattr(hint, "__metadata__", ()) if isinstance(item, About)), None)
+    if about is None:
+        plain_type = getattr(hint, "__origin__", hint) if hasattr(hint, "__metadata__") else hint
+        told = "type" if plain_type is None else getattr(plain_type, "__name__", str(plain_type))
+        raise TypeError(f"option {parameter.name} needs Annotated[{told}, About(...)]")
     parts = [hint.__origin__] if get_origin(hint.__origin__) is Literal else get_args(hint.__origin__)
     plain = [part for part in parts or [hint.__origin__] if part is not type(None)]
     choices = get_args(plain[0]) if get_origin(plain[0]) is Literal else ()

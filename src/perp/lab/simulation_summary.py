@@ -22,7 +22,7 @@ class Ending(Enum):
     STOPPED = "the callback asked to stop"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Summary:
     """A run in numbers. Means, maxima and medians are over steps; none of them counts the time of measuring.
 
@@ -83,6 +83,11 @@ class Summary:
     """What each step measured, by name."""
     frame: Frame
     """The final state, with the contacts of the last step."""
+
+    def __repr__(self) -> str:
+        taken = f"{self.steps:,} of {self.steps_wanted:,} steps of {self.dt:.6g} s with {self.method}"
+        solved = f"{self.converged:,} converged, largest residual {self.residual_max:.2e}"
+        return f"<Summary: {self.ended.name}, {taken}, {solved}, {self.steps_per_second:,.3g} steps/s>"
 
     @property
     def steps_per_second(self) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from perp.problems.inputs import Vector
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContactFrame:
     """The contacts of one step, d = 2 or 3 coordinates each."""
 
@@ -26,13 +26,16 @@ class ContactFrame:
     impulse: NDArray[np.float64]
     """m x d [N s], as a vector of the world, on the second body."""
 
+    def __repr__(self) -> str:
+        return f"<ContactFrame: {self.gap.size:,} contacts>"
+
     @staticmethod
     def none(dimension: int) -> ContactFrame:
         vectors = np.empty((0, dimension))
         return ContactFrame(np.empty((0, 2), dtype=np.int64), vectors, vectors, np.empty(0), vectors)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Frame:
     """The state of n bodies after a step, and the contacts that the step had."""
 
@@ -51,6 +54,10 @@ class Frame:
     contacts: ContactFrame
     statistics: Mapping[str, float] = field(default_factory=dict)
     """What the step measured, by name: residual, iterations, seconds, energy, ..."""
+
+    def __repr__(self) -> str:
+        held = f"{len(self.position):,} bodies in {self.dimension} dimensions, {self.contacts.gap.size:,} contacts"
+        return f"<Frame: step {self.step:,}, t = {self.time:.6g} s, {held}, {len(self.statistics)} statistics>"
 
     @property
     def dimension(self) -> int:

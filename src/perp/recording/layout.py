@@ -15,7 +15,7 @@
     contacts/normal      (C, d)     float64  from the first body to the second
     contacts/gap         (C)        float64  [m], before the step
     contacts/impulse     (C, d)     float64  [N s], on the second body, along the axes of the world
-    statistics/<name>    (T)        float64  what the steps measured; NaN where a frame says nothing
+    statistics/<name>    (T)        float64  what the steps measured; NaN where step 0 has nothing to say
     shapes/form          (s)        int8     a number of `FORMS`
     shapes/body          (s)        int32    -1 is the world
     shapes/size          (s, 3)     float64  see `Shape`; NaN after those numbers that the form has

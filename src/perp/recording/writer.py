@@ -51,8 +51,10 @@ class Recorder:
         with Recorder("run.hdf5", world.shapes(), bodies=10, dimension=3, about=Description(dt=0.01)) as recorder:
             recorder.write(world.frame())
 
-    `statistics` names the columns of `frame.statistics`, which cannot be told from the first frame. An older file of
-    that name is replaced. Leaving the block, however it is left, writes what still waits.
+    `statistics` names the columns of `frame.statistics`, which cannot be told from the first frame. Every frame after a
+    step must have them all (`world.frame(report)` has none; `dataclasses.replace(frame, statistics=...)` adds them);
+    that of step 0 may lack what only a step can measure. An older file of that name is replaced. Leaving the block,
+    however it is left, writes what still waits.
     """
 
     def __init__(
@@ -214,6 +216,11 @@ class Recorder:
             if part not in self._statistics:
                 raise ValueError(f"the recording has no column {part!r}: name it in Recorder(statistics=...)")
         for part in self._statistics:
+            if frame.step > 0 and part not in frame.statistics:
+                raise ValueError(
+                    f"the frame of step {frame.step} lacks the statistic {part!r}, which the recording has a column "
+                    f"for: dataclasses.replace(frame, statistics=...) adds it"
+                )
             rows[f"statistics/{part}"] = np.array(frame.statistics.get(part, np.nan), dtype=np.float64)
         return rows
 

@@ -10,10 +10,10 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ParamSpec, get_type_hints
+from typing import Any, ParamSpec
 
 from perp.errors import suggest
-from perp.gallery.options import SEED, Option, read_option
+from perp.gallery.options import SEED, Option, read_options
 from perp.worlds.world import World
 
 P = ParamSpec("P")
@@ -73,8 +73,7 @@ def scene(
 
     def register(build: Callable[P, World]) -> Callable[P, Scene]:
         signature = inspect.signature(build)
-        hints = get_type_hints(build, include_extras=True)
-        options = {p.name: read_option(p, hints[p.name]) for p in signature.parameters.values() if p.name != "seed"}
+        options = read_options(build, "scene")
         is_seeded = "seed" in signature.parameters
 
         @functools.wraps(build)

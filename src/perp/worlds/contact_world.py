@@ -21,10 +21,18 @@ from perp.problems.inputs import Vector, require_number, require_real_dtype
 from perp.recording.frame import ContactFrame, Frame
 from perp.worlds.contacts import Contacts
 from perp.worlds.report import StepReport, StepSeconds
-from perp.worlds.warm_start import carry_impulses, not_worse_than_cold
+from perp.worlds.warm_start import RULES, carry_impulses, not_worse_than_cold
 from perp.worlds.world import Solve, World
 
 LAWS = ("box", "cone", "convex")
+
+OVERFLOWING = 1e100
+"""Numbers of a state beyond this one make products that are infinite, or nearly so."""
+
+SOLVE_HINT = (
+    "solve must be a callable solve(problem, x0) that returns an object with x, "
+    'for example lambda problem, x0: perp.solve(problem, "pgs", x0=x0)'
+)
 
 
 class ContactWorld(World):
@@ -33,20 +41,36 @@ class ContactWorld(World):
     Copies (`copy.copy` and `copy.deepcopy` alike) and pickles go on as the original would, and share nothing with it.
     """
 
-    warm_rule = "energy"
-    """When the impulses of the last step are a start: `perp.worlds.warm_start.not_worse_than_cold` has the choices."""
-
     def __init__(self, *, model: str = "box", warm_start: bool = True) -> None:
         if model not in LAWS:
             raise InvalidProblem(f"model {model!r} is no friction law of a world{suggest(str(model), LAWS)}")
         self.time, self.steps = 0.0, 0
         self.model = model
         self.warm_start = warm_start
+        self._warm_rule = "energy"
         self._last: tuple[Contacts, Vector] | None = None
+
+    @property
+    def warm_rule(self) -> str:
+        """When the impulses of the last step are a start: "energy", "residual" or "always"
+        (`perp.worlds.warm_start.not_worse_than_cold`)."""
+        return self._warm_rule
+
+    @warm_rule.setter
+    def warm_rule(self, rule: str) -> None:
+        if rule not in RULES:
+            raise ValueError(f"warm_rule is {rule!r}{suggest(str(rule), RULES)}")
+        self._warm_rule = rule
+
+    def __repr__(self) -> str:
+        count = len(self.bodies()[0])
+        bodies = f"{count:,} {'body' if count == 1 else 'bodies'}"
+        return f"<{type(self).__name__}: {bodies}, {self.model} friction, t = {self.time:.6g} s, {self.steps:,} steps>"
 
     def step(self, dt: float, solve: Solve) -> StepReport:
         """Move the state on by dt [s] with impulses from `solve(problem, x0)`."""
         require_number(dt, "dt", positive=True)
+        _require_callable(solve)
         begun = perf_counter()
         contacts = self.find_contacts(dt)
         found = perf_counter()
@@ -54,7 +78,7 @@ class ContactWorld(World):
         x0 = self._recall(contacts, problem)
         assembled = perf_counter()
         solution = solve(problem, None if x0 is None else x0.copy())  # a solver may work in place
-        x = _as_impulses(solution.x)
+        x = _as_impulses(_x_of(solution))
         solved = perf_counter()
         if not (np.isfinite(x).all() and self.move(problem, x, dt)):
             raise StateNotFinite(self.steps + 1, self.time)
@@ -93,6 +117,10 @@ class ContactWorld(World):
         """Position, orientation, velocity and spin of every body, as a `Frame` has them; copies."""
 
     def frame(self, report: StepReport | None = None) -> Frame:
+        """The state now, with the contacts of the step that led to it.
+
+        `statistics` are left to the caller: `dataclasses.replace(frame, statistics={"residual": ...})`.
+        """
         position, orientation, velocity, spin = self.bodies()
         if report is None:
             contacts = ContactFrame.none(position.shape[1])
@@ -106,7 +134,14 @@ class ContactWorld(World):
         try:
             return self.make_problem(contacts, dt)
         except InvalidProblem as error:  # velocities so large that products with them are infinite
+            if self._is_sound():
+                raise
             raise StateNotFinite(self.steps + 1, self.time) from error
+
+    def _is_sound(self) -> bool:
+        """Whether every number of the state is finite, and so are products of them."""
+        with np.errstate(all="ignore"):
+            return all(bool((np.abs(part) < OVERFLOWING).all()) for part in self.bodies())
 
     def _recall(self, contacts: Contacts, problem: ContactProblem) -> Vector | None:
         if not self.warm_start or self._last is None:
@@ -115,6 +150,19 @@ class ContactWorld(World):
         match = self.match_contacts(old, contacts)
         start = carry_impulses(old, x, contacts, match, problem.n)
         return not_worse_than_cold(problem, start, self.warm_rule)
+
+
+def _require_callable(solve: Any) -> None:
+    if not callable(solve):
+        raise TypeError(f"solve is {solve!r}; {SOLVE_HINT}")
+
+
+def _x_of(solution: Any) -> Any:
+    if not hasattr(solution, "x"):
+        raise TypeError(
+            f"solve returned {'None' if solution is None else f'a {type(solution).__name__}'}; {SOLVE_HINT}"
+        )
+    return solution.x
 
 
 def _as_impulses(x: Any) -> Vector:

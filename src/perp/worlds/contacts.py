@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.problems.inputs import Vector
+from perp.errors import InvalidProblem
+from perp.problems.inputs import Vector, require_count, require_number
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Contacts:
     """m contacts in d = 2 or 3 dimensions, each between body a and body b, either of which may be the world."""
 
@@ -30,6 +31,10 @@ class Contacts:
     def __len__(self) -> int:
         return self.gap.size
 
+    def __repr__(self) -> str:
+        depth = f"deepest overlap {self.penetration:.3g} m"
+        return f"<{type(self).__name__}: {len(self):,} in {self.dimension} dimensions, {depth}>"
+
     @property
     def dimension(self) -> int:
         return int(self.point.shape[1])
@@ -40,7 +45,26 @@ class Contacts:
         return float(max(0.0, -self.gap.min(initial=0.0)))
 
     def impulses(self, x: Vector) -> NDArray[np.float64]:
-        """m x d impulses on body b [N s] as vectors of the world, from those in the contacts' own frames."""
+        """m x d impulses on body b [N s] as vectors of the world, from those in the contacts' own frames.
+
+        `impulses(x) / dt` are the mean forces of a step [N] on the bodies `bodies[:, 1]`; on `bodies[:, 0]` act the
+        same with the other sign.
+        """
         d = self.dimension
         world: NDArray[np.float64] = np.einsum("mk,mkj->mj", x[: d * len(self)].reshape(-1, d), self.frame)
         return world
+
+    def force_on(self, body: int, x: Vector, dt: float) -> Vector:
+        """The sum of the contact forces on a body (-1: the world) in a step of dt [s] with impulses x: d numbers [N].
+
+        `report.contacts.force_on(0, report.x, dt)`; a body at rest gets m g upwards from what it stands on.
+        """
+        require_count(body, "body", least=-1)
+        require_number(dt, "dt", positive=True)
+        if np.shape(x)[:1] < (self.dimension * len(self),):
+            rows = self.dimension * len(self)
+            raise InvalidProblem(f"x has shape {np.shape(x)}; {len(self)} contacts have {rows} impulses")
+        impulses = self.impulses(np.asarray(x))
+        second, first = self.bodies[:, 1] == body, self.bodies[:, 0] == body
+        total: Vector = (impulses[second].sum(axis=0) - impulses[first].sum(axis=0)) / dt
+        return total

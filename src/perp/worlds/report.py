@@ -30,7 +30,7 @@ class StepSeconds:
         return self.collide + self.assemble + self.solve + self.move
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StepReport:
     """One step of a world."""
 
@@ -48,6 +48,10 @@ class StepReport:
     solution: Any
     """What `solve` returned."""
     seconds: StepSeconds
+
+    def __repr__(self) -> str:
+        found = f"{len(self.contacts):,} contacts, {self.problem.n:,} rows, {self.iterations:,} iterations"
+        return f"<StepReport: step {self.step:,}, t = {self.time:.6g} s, {found}, {1e3 * self.seconds.total:.3g} ms>"
 
     @cached_property
     def residuals(self) -> Residuals:

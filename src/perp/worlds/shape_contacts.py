@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from perp.worlds.contacts import Contacts
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ShapeContacts(Contacts):
     """`pair` is one number for the two shapes; `local` the point in a frame that moves with one of them (m x 3 [m])."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.errors import suggest
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.residuals import Watch
@@ -42,6 +43,8 @@ def not_worse_than_cold(problem: ContactProblem, start: Vector, rule: str = "ene
     others. With ten sweeps a step it refused 356 of 400 starts of `pool1`, against 61, and discs overlapped by up to
     19 cm in place of 4.5. Taking every start (`"always"`) puts energy into the 30 discs of `stacking`.
     """
+    if rule not in RULES:
+        raise ValueError(f"the rule is {rule!r}{suggest(str(rule), RULES)}")
     warm = problem.project(start)
     if rule == "always":
         return warm

@@ -12,7 +12,7 @@ from perp.worlds.mujoco_files import LEAST_FRICTION
 from perp.worlds.shape_contacts import ShapeContacts
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GeomContacts(ShapeContacts):
     """Contacts that know their geoms, in the order of MuJoCo's."""
 

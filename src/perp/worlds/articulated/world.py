@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from perp.errors import InvalidProblem
 from perp.problems.constraint_rows import CORRECTED, assemble_step
 from perp.problems.friction import ContactProblem
-from perp.problems.inputs import Vector, as_vector, require_number
+from perp.problems.inputs import Vector, as_vector, freeze, require_number
 from perp.problems.operators import FactoredOperator
 from perp.recording.shapes import Shape
 from perp.worlds.articulated.fitness import reading_notes, refuse_unsupported
@@ -123,20 +123,23 @@ class ArticulatedWorld(ContactWorld):
         import mujoco
 
         model, data = self.mujoco_model, self.mujoco_data
-        position = self.qpos if qpos is None else np.array(as_vector(qpos, "qpos", model.nq))
-        velocity = self.qvel if qvel is None else as_vector(qvel, "qvel", model.nv)
+        position = self.qpos if qpos is None else np.array(_numbers(qpos, "qpos", model.nq, "coordinates"))
+        velocity = self.qvel if qvel is None else _numbers(qvel, "qvel", model.nv, "velocities of joints")
         mujoco.mj_normalizeQuat(model, position)
         data.qpos[:], data.qvel[:] = position, velocity
         self.forget_impulses()
 
     @property
     def control(self) -> Vector:
-        """What the actuators are told, one number each, in every step until changed."""
-        return np.array(self.mujoco_data.ctrl)
+        """What the actuators are told, one number each, in every step until changed: `world.control = numbers`.
+
+        What is read is a copy that cannot be written into.
+        """
+        return freeze(np.array(self.mujoco_data.ctrl))
 
     @control.setter
     def control(self, value: Any) -> None:
-        self.mujoco_data.ctrl[:] = as_vector(value, "control", self.mujoco_model.nu)
+        self.mujoco_data.ctrl[:] = _numbers(value, "control", self.mujoco_model.nu, "actuators")
 
     def find_contacts(self, dt: float) -> GeomContacts:
         """MuJoCo's pipeline up to the smooth forces, which `make_problem` reads."""
@@ -247,3 +250,10 @@ class ArticulatedWorld(ContactWorld):
 
         for update in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_tendon, mujoco.mj_comVel):
             update(self.mujoco_model, self.mujoco_data)
+
+
+def _numbers(value: Any, name: str, count: int, of: str) -> Vector:
+    numbers = as_vector(value, name)
+    if numbers.size != count:
+        raise InvalidProblem(f"{name} has {numbers.size} numbers, but the model has {count} {of}")
+    return numbers

@@ -23,7 +23,7 @@ FEW = 64
 """There is room for at least so many contacts from the beginning; it grows where there are more."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DiscContacts(Contacts):
     """Contacts in the order of their identities: pairs of discs i < j, then discs and walls."""
 

@@ -33,6 +33,7 @@ from perp.worlds.rigid3d.joints import Joint, JointSet
 from perp.worlds.rigid3d.joints.joint import require_share
 from perp.worlds.rigid3d.mujoco_bodies import MujocoBodies
 from perp.worlds.rigid3d.poses import Poses
+from perp.worlds.rigid3d.state_array import StateArray, unit_quaternions
 from perp.worlds.shape_contacts import ShapeContacts, match_contacts
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -70,6 +71,15 @@ class RigidWorld(ContactWorld):
         2.24).
     """
 
+    position = StateArray(3, "centres of mass [m]")
+    """n x 3 [m]. This and the three below may be written into, or replaced."""
+    orientation = StateArray(4, "unit quaternions (w, x, y, z)")
+    """n x 4."""
+    velocity = StateArray(6, "velocities [m/s], then spins [rad/s]")
+    """Velocities of the centres of mass and spins, n x 6."""
+    force = StateArray(6, "forces [N], then torques [N m]")
+    """From outside, n x 6, in every step until changed; gravity is not among them."""
+
     def __init__(
         self,
         mujoco_model: Any,
@@ -98,12 +108,9 @@ class RigidWorld(ContactWorld):
         self.error_reduction, self.compliance = float(error_reduction), float(compliance)
         self.restitution = _restitutions(restitution, made.body_of_geom.size)
         self._masses_as_built = BodyMasses(made.mass, made.inertia)
-        self.position = np.array(made.start_position)
-        self.orientation = np.array(made.start_orientation)
+        self.position, self.orientation = made.start_position, made.start_orientation
         self.velocity = np.zeros((made.count, 6))
-        """Velocities of the centres of mass and spins, n x 6 [m/s, rad/s]."""
         self.force = np.zeros((made.count, 6))
-        """Forces and torques from outside, n x 6 [N, N m], in every step until changed; gravity is not among them."""
         self.joints = JointSet([*joints, *joints_of(made)], self.poses())
 
     @classmethod
@@ -125,6 +132,22 @@ class RigidWorld(ContactWorld):
         """[kg]"""
         return self._masses_as_built.mass
 
+    def set_state(
+        self, *, position: Any = None, orientation: Any = None, velocity: Any = None, spin: Any = None
+    ) -> None:
+        """Put bodies elsewhere, or give them other velocities; what is not given stays. The next step starts cold.
+
+        n x 3 each, and n x 4 quaternions, which are made unit ones. Nothing is changed where one of them is refused.
+        """
+        n = self.count
+        new_position = self.position if position is None else as_block_stack(position, "position", (n, 3))
+        turns = self.orientation if orientation is None else unit_quaternions(orientation, n)
+        new_velocity = self.velocity[:, :3] if velocity is None else as_block_stack(velocity, "velocity", (n, 3))
+        new_spin = self.velocity[:, 3:] if spin is None else as_block_stack(spin, "spin", (n, 3))
+        self.position, self.orientation = new_position, turns
+        self.velocity = np.concatenate([new_velocity, new_spin], axis=1)
+        self.forget_impulses()
+
     def poses(self) -> Poses:
         return Poses(self.position, self.orientation)
 
@@ -134,23 +157,7 @@ class RigidWorld(ContactWorld):
 
     def find_contacts(self, dt: float) -> ShapeContacts:
         self._require_unit_quaternions()
-        poses = self.poses()
-        self.shapes_and_masses.place(poses)
-        touches = self.shapes_and_masses.collide()
-        bodies = self.shapes_and_masses.body_of_geom[touches.geoms]
-        carrier = np.where(bodies[:, 0] >= 0, bodies[:, 0], bodies[:, 1])
-        arm = touches.point - self.position[carrier]
-        local = np.einsum("mji,mj->mi", poses.rotation[carrier], arm)
-        return ShapeContacts(
-            bodies=bodies,
-            point=touches.point,
-            frame=touches.frame,
-            gap=touches.gap,
-            friction=touches.friction,
-            restitution=self.restitution[touches.geoms].max(axis=1, initial=0.0),
-            pair=touches.pair,
-            local=local,
-        )
+        return self.shapes_and_masses.collide(self.poses(), self.restitution)
 
     def make_problem(self, contacts: Contacts, dt: float) -> ContactProblem:
         from perp.kernels import point_contacts
