@@ -106,8 +106,8 @@ def scene(
 
 
 def kinds() -> dict[str, SceneKind]:
-    """Every scene that `make` can make, by name."""
-    return dict(_CATALOGUE)
+    """Every scene that `make` can make, by name, in the order of the sources."""
+    return dict(sorted(_CATALOGUE.items(), key=lambda entry: entry[1].source))
 
 
 def make(name: str, *, seed: int = 0, **options: Any) -> Scene:

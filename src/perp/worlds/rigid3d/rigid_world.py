@@ -49,7 +49,7 @@ class RigidWorld(ContactWorld):
     mujoco_model
         A `mujoco.MjModel` of free bodies and fixed shapes; see `from_xml` for texts and files.
     joints
-        `Ball`, `Hinge`, `Universal`, `Fixed`, `Distance`; anchors and axes as things stand now. Equalities of the model
+        `Ball`, `Hinge`, `Universal`, `Fixed`, `Distance`, `Bend`; anchors and axes as things stand now. Equalities of the model
         (connect, weld) become joints, too.
     model
         Of friction: "box", "cone" or "convex" (`perp.ContactProblem`).
@@ -179,8 +179,9 @@ class RigidWorld(ContactWorld):
             compliance=self.compliance,
             tangent_compliance=self.compliance,
         )
-        rows = [touching, *self.joints.rows(self.poses())]
-        masses = self.masses()
+        poses = self.poses()
+        rows = [touching, *self.joints.rows(poses)]
+        masses = self._masses_as_built.turned(poses.rotation)
         velocity = self.velocity.reshape(-1)
         return assemble_step(rows, masses, velocity, dt, force=self._forces(), model=self.model)
 
