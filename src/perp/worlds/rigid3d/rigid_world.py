@@ -49,8 +49,8 @@ class RigidWorld(ContactWorld):
     mujoco_model
         A `mujoco.MjModel` of free bodies and fixed shapes; see `from_xml` for texts and files.
     joints
-        `Ball`, `Hinge`, `Universal`, `Fixed`, `Distance`, `Bend`; anchors and axes as things stand now. Equalities of the model
-        (connect, weld) become joints, too.
+        `Ball`, `Hinge`, `Universal`, `Fixed`, `Distance`, `Bend`; anchors and axes as things stand now. Equalities of
+        the model (connect, weld) become joints, too.
     model
         Of friction: "box", "cone" or "convex" (`perp.ContactProblem`).
     gravity
