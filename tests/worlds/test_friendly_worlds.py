@@ -225,7 +225,9 @@ def test_controls_are_set_as_a_whole_and_counted_in_actuators():
 
 @pytest.mark.parametrize("name", WORLDS)
 @pytest.mark.parametrize(
-    "solve", ["pgs", None, lambda problem, x0: None, lambda problem, x0: np.zeros(problem.n)], ids=str
+    "solve",
+    ["pgs", None, lambda problem, x0: None, lambda problem, x0: np.zeros(problem.n)],
+    ids=["a name", "None", "returns None", "returns an array"],
 )
 def test_what_is_no_solver_is_told_how_to_become_one(name, solve):
     world = WORLDS[name]()
