@@ -11,7 +11,7 @@ def test_the_list_is_short_and_names_every_scene_with_its_source(perp_command):
     answer = perp_command("scenes")
     assert answer.code == 0
     for kind in kinds().values():
-        line = next(line for line in answer.out.splitlines() if line.split()[:1] == [kind.name])
+        line = next(line for line in answer.out.splitlines() if line.startswith(f"{kind.name} "))
         assert kind.source in line
         assert kind.description.split()[0] in line
         assert all(f"{option.name}={option.default}" not in answer.out for option in kind.options.values())
