@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 
 import numpy as np
@@ -214,5 +213,8 @@ def test_changed_bytes_are_a_format_error_or_other_numbers_but_nothing_else(requ
         content = content[: data.draw(st.integers(1, len(content)))]
     damaged = source.with_name("damaged.hdf5")
     damaged.write_bytes(content)
+    lengths = [0]
     with contextlib.suppress(FileFormatError):
-        read_all(damaged)
+        frames, _, statistics = read_all(damaged)
+        lengths = [len(frames), *map(len, statistics.values())]
+    assert len(set(lengths)) == 1

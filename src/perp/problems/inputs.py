@@ -114,6 +114,13 @@ def require_number(value: Any, name: str, *, positive: bool = False) -> None:
         raise ValueError(f"{name} is {value}; a finite number {'>' if positive else '>='} 0 is needed")
 
 
+def require_share(value: Any, name: str) -> None:
+    """Raise unless `value` is a number in 0..1."""
+    require_number(value, name)
+    if value > 1.0:
+        raise InvalidProblem(f"{name} is {value}; a share of at most 1 is needed")
+
+
 def require_count(value: Any, name: str, *, least: int = 0) -> None:
     """Raise unless `value` is a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral):

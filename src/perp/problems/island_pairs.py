@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,6 @@ from perp.problems.operators import FactoredOperator, Operator
 from perp.problems.operators.masses import BodyMasses, PlanarMasses
 from perp.problems.operators.pairs import BodyPairs
 from perp.problems.operators.planar_pairs import PlanarPairs
-
-AnyMasses = TypeVar("AnyMasses", BodyMasses, PlanarMasses)
-AnyPairs = TypeVar("AnyPairs", BodyPairs, PlanarPairs)
 
 
 class CoupledPairs(Couplings):
@@ -63,7 +59,8 @@ class CoupledPairs(Couplings):
             freeze(self.mass.mass[kept]),
             freeze(self.mass.inertia[kept]),
             freeze(self.compliance[cut.rows]),
-            freeze(self.mass._inverse.reshape(-1, 3)[kept]) if isinstance(self.mass, PlanarMasses) else None,
+            type(self.pairs),
+            type(self.mass),
         )
         own_bodies = [slice(first, last) for first, last in itertools.pairwise(starts)]
         return [
@@ -82,32 +79,14 @@ class _Sorted:
     mass: Vector
     inertia: NDArray[np.float64]
     compliance: Vector
-    planar_inverse: NDArray[np.float64] | None
-    """M^-1, three numbers a body, where bodies move in a plane."""
+    kind: type[BodyPairs] | type[PlanarPairs]
+    masses: type[BodyMasses] | type[PlanarMasses]
 
     def take(self, rows: slice, own: slice, part: int) -> FactoredOperator:
         """The part with these rows and bodies, made without the checks that the whole has passed."""
         packed = self.inverse_mass[own.start + part : own.stop + part + 1].reshape(-1)
-        operator = FactoredOperator.__new__(FactoredOperator)
-        operator.compliance, operator._rows, operator._scaled = self.compliance[rows], None, None
-        if self.planar_inverse is not None:
-            planar_mass = PlanarMasses.__new__(PlanarMasses)
-            planar_mass._inverse = self.planar_inverse[own].reshape(-1)
-            operator.planar = self._take_pairs(PlanarPairs, rows, packed)
-            operator.mass = self._take_masses(planar_mass, own, packed)
-        else:
-            operator.pairs = self._take_pairs(BodyPairs, rows, packed)
-            operator.mass = self._take_masses(BodyMasses.__new__(BodyMasses), own, packed)
-        return operator
-
-    def _take_masses(self, masses: AnyMasses, own: slice, packed: Vector) -> AnyMasses:
-        masses.mass, masses.inertia, masses._packed = self.mass[own], self.inertia[own], packed
-        return masses
-
-    def _take_pairs(self, kind: type[AnyPairs], rows: slice, packed: Vector) -> AnyPairs:
-        pairs, wide = kind.__new__(kind), 2 * kind.width
-        pairs.bodies = self.bodies[2 * rows.start : 2 * rows.stop]
-        pairs.jacobian = self.jacobian[wide * rows.start : wide * rows.stop]
-        pairs.inverse_mass, pairs._common = packed, {}
-        pairs.body_count = packed.size // self.inverse_mass.shape[1] - 1
-        return pairs
+        masses = self.masses.of_checked(self.mass[own], self.inertia[own], packed)
+        wide = 2 * self.kind.width
+        bodies = self.bodies[2 * rows.start : 2 * rows.stop]
+        pairs = self.kind(bodies, self.jacobian[wide * rows.start : wide * rows.stop], masses)
+        return FactoredOperator.of_pairs(pairs, masses, self.compliance[rows])

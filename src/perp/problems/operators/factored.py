@@ -12,7 +12,7 @@ Only one of them is kept; a SciPy view of J is made again when somebody asks for
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,16 @@ class FactoredOperator(Operator):
         operator.mass = mass
         operator._rows = None
         operator._finish(len(bodies), compliance)
+        return operator
+
+    @classmethod
+    def of_pairs(cls, pairs: BodyPairs | PlanarPairs, mass: BodyMasses | PlanarMasses, compliance: Vector) -> Self:
+        """From pairs, their masses and a read-only compliance that are known to be good: nothing is checked."""
+        operator = cls.__new__(cls)
+        operator.pairs = pairs if isinstance(pairs, BodyPairs) else None
+        operator.planar = pairs if isinstance(pairs, PlanarPairs) else None
+        operator.mass, operator._rows = mass, None
+        operator.compliance, operator._scaled = compliance, None
         return operator
 
     def _finish(self, rows: int, compliance: Any) -> None:

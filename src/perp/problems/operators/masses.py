@@ -77,11 +77,14 @@ class BodyMasses:
         turns = as_block_stack(rotation, "rotation", self.inertia.shape)
         inertia, packed = np.empty(self.inertia.size), np.empty(self._packed.size)
         rigid_motion.turn_masses(turns.reshape(-1), self.inertia.reshape(-1), self._packed, inertia, packed)
-        turned = BodyMasses.__new__(BodyMasses)
-        turned.mass = self.mass
-        turned.inertia = freeze(inertia.reshape(self.inertia.shape))
-        turned._packed = freeze(packed)
-        return turned
+        return BodyMasses.of_checked(self.mass, freeze(inertia.reshape(self.inertia.shape)), freeze(packed))
+
+    @classmethod
+    def of_checked(cls, mass: Vector, inertia: NDArray[np.float64], packed: Vector) -> BodyMasses:
+        """From read-only arrays that are known to be good, with their inverses as `packed()` has them."""
+        masses = cls.__new__(cls)
+        masses.mass, masses.inertia, masses._packed = mass, inertia, packed
+        return masses
 
     @cached_property
     def inverse_blocks(self) -> NDArray[np.float64]:
@@ -159,7 +162,15 @@ class PlanarMasses:
         inverse[:-1, 0] = 1.0 / self.mass
         inverse[:-1, 1] = np.where(movable, 1.0 / self.inertia, 0.0)
         self._packed: Vector = freeze(inverse.reshape(-1))
-        self._inverse: Vector = freeze(inverse[:-1, [0, 0, 1]].reshape(-1))
+        self._inverse = _planar_inverse(self._packed)
+
+    @classmethod
+    def of_checked(cls, mass: Vector, inertia: Vector, packed: Vector) -> PlanarMasses:
+        """From read-only arrays that are known to be good, with their inverses as `packed()` has them."""
+        masses = cls.__new__(cls)
+        masses.mass, masses.inertia, masses._packed = mass, inertia, packed
+        masses._inverse = _planar_inverse(packed)
+        return masses
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PlanarMasses, (self.mass, self.inertia)
@@ -224,6 +235,11 @@ def _require_invertible(numbers: Vector, name: str = "mass", wanted: str = "mass
         bad = np.flatnonzero(~((numbers > 0) & np.isfinite(1.0 / numbers)))
     if bad.size:
         raise InvalidProblem(f"{name}[{bad[0]}] is {numbers[bad[0]]}; a positive {wanted} is needed")
+
+
+def _planar_inverse(packed: Vector) -> Vector:
+    """M^-1, three numbers a body, from two."""
+    return freeze(packed.reshape(-1, 2)[:-1, [0, 0, 1]].reshape(-1))
 
 
 def _block_diagonal(blocks: NDArray[np.float64]) -> sparse.bsr_array:

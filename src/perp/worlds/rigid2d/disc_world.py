@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from perp.problems.constraint_rows import CORRECTED, ContactRows, assemble_step
 from perp.problems.friction import ContactProblem
-from perp.problems.inputs import Vector, freeze, require_number
+from perp.problems.inputs import Vector, freeze, require_number, require_share
 from perp.problems.operators import FactoredOperator, PlanarMasses
 from perp.recording.shapes import Shape
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts
 from perp.worlds.rigid2d.collision import Collision, DiscContacts, match
 from perp.worlds.rigid2d.discs import Discs
-from perp.worlds.rigid2d.numbers import one_each, one_point, points, require_share
+from perp.worlds.rigid2d.numbers import one_each, one_point, points
 from perp.worlds.rigid2d.walls import Wall, Walls
 
 GRAVITY = (0.0, -9.80665)

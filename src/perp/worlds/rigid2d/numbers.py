@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Vector, as_matrix, as_vector, freeze, require_number
+from perp.problems.inputs import Vector, as_matrix, as_vector, freeze
 
 
 def one_each(value: Any, name: str, count: int, *, infinite: bool = False) -> Vector:
@@ -34,13 +34,6 @@ def one_each_positive(value: Any, name: str, count: int, *, infinite: bool = Fal
     if bad.size:
         raise InvalidProblem(f"{name}[{bad[0]}] is {numbers[bad[0]]}; a positive number is needed")
     return numbers
-
-
-def require_share(value: Any, name: str) -> None:
-    """Raise unless `value` is a number in 0..1."""
-    require_number(value, name)
-    if value > 1.0:
-        raise InvalidProblem(f"{name} is {value}; a number in 0..1 is needed")
 
 
 def points(value: Any, name: str, count: int | None = None) -> NDArray[np.float64]:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Vector, freeze, require_number
+from perp.problems.inputs import Vector, freeze, require_number, require_share
 from perp.recording.shapes import Shape
 from perp.worlds.read_only_arrays import KeepsReadOnly
-from perp.worlds.rigid2d.numbers import one_point, pack, require_share
+from perp.worlds.rigid2d.numbers import one_point, pack
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from perp.errors import InvalidProblem
 from perp.problems.constraint_rows import CORRECTED, ContactRows, assemble_step
 from perp.problems.friction import ContactProblem
-from perp.problems.inputs import Vector, as_block_stack, require_number
+from perp.problems.inputs import Vector, as_block_stack, require_number, require_share
 from perp.problems.operators import BodyMasses, FactoredOperator
 from perp.recording.shapes import Shape
 from perp.worlds.contact_world import ContactWorld
@@ -30,7 +30,6 @@ from perp.worlds.contacts import Contacts
 from perp.worlds.mujoco_files import load_model
 from perp.worlds.rigid3d.equalities import joints_of
 from perp.worlds.rigid3d.joints import Joint, JointSet
-from perp.worlds.rigid3d.joints.joint import require_share
 from perp.worlds.rigid3d.mujoco_bodies import MujocoBodies
 from perp.worlds.rigid3d.poses import Poses
 from perp.worlds.rigid3d.state_array import StateArray, unit_quaternions

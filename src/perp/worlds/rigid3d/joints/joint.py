@@ -18,7 +18,7 @@ import numpy as np
 
 from perp.errors import InvalidProblem
 from perp.problems.constraint_rows import CORRECTED, Softness
-from perp.problems.inputs import Vector, as_vector, freeze, require_count, require_number
+from perp.problems.inputs import Vector, as_vector, freeze, require_count, require_number, require_share
 from perp.worlds.rigid3d.joints.part import Piece
 
 WORLD = -1
@@ -125,12 +125,6 @@ def as_axis(value: Any, name: str) -> Vector:
         raise InvalidProblem(f"{name} is {axis.tolist()}: a zero vector has no direction")
     scaled = axis / largest  # first, because squares of tiny and of huge numbers are no numbers
     return freeze(scaled / np.linalg.norm(scaled))
-
-
-def require_share(value: Any, name: str) -> None:
-    require_number(value, name)
-    if value > 1.0:
-        raise InvalidProblem(f"{name} is {value}; a share of at most 1 is needed")
 
 
 def check_softness(softness: Softness, prefix: str) -> None:
