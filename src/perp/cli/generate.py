@@ -9,6 +9,7 @@ import typer
 
 from perp.cli.assignments import split_assignments
 from perp.cli.errors import CommandError, refusing
+from perp.cli.option_lists import describe_options, tell_options
 from perp.errors import FileFormatError, MissingExtra, suggest
 
 if TYPE_CHECKING:
@@ -82,17 +83,9 @@ def describe_kind(kind: Kind) -> dict[str, object]:
         "name": kind.name,
         "description": kind.description,
         "n": kind.n,
-        "options": {
-            option.name: {"default": option.default, "choices": option.choices, "doc": option.doc}
-            for option in kind.options.values()
-        },
+        "options": describe_options(kind.options),
     }
 
 
 def card_properties(kind: Kind) -> dict[str, str]:
-    width = max((len(f"{option.name}={option.default}") for option in kind.options.values()), default=0)
-    lines = []
-    for option in kind.options.values():
-        choices = f" ({', '.join(map(str, option.choices))})" if option.choices else ""
-        lines.append(f"{f'{option.name}={option.default}':<{width}}  {option.doc}{choices}")
-    return {"is": kind.description, "options": "\n".join(lines) or "none"}
+    return {"is": kind.description, "options": tell_options(kind.options)}

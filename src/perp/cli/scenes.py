@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from perp.cli.errors import CommandError
+from perp.cli.option_lists import describe_options, tell_options
 from perp.errors import suggest
 
 if TYPE_CHECKING:
@@ -55,24 +56,15 @@ def describe_scene(kind: SceneKind) -> dict[str, Any]:
         "method": kind.method,
         "max_iterations": kind.iterations,
         "seeded": kind.seeded,
-        "options": {
-            option.name: {"default": option.default, "choices": option.choices, "doc": option.doc}
-            for option in kind.options.values()
-        },
+        "options": describe_options(kind.options),
     }
 
 
 def card_properties(kind: SceneKind) -> dict[str, str]:
-    settings = [f"{option.name}={option.default}" for option in kind.options.values()]
-    width = max(map(len, settings), default=0)
-    lines = []
-    for setting, option in zip(settings, kind.options.values(), strict=True):
-        choices = f" ({', '.join(map(str, option.choices))})" if option.choices else ""
-        lines.append(f"{setting:<{width}}  {option.doc}{choices}")
     limit = "" if kind.iterations is None else f", at most {kind.iterations} iterations a step"
     seed = "; --seed changes it" if kind.seeded else ""
     return {
         "is": kind.description + seed,
         "runs with": f"{kind.method}{limit}, dt = {kind.dt:.6g} s",
-        "sizes": "\n".join(lines) or "none",
+        "sizes": tell_options(kind.options),
     }
