@@ -21,11 +21,26 @@ def random_operator(form: str, seed: int) -> tuple[perp.Operator, np.ndarray]:
     if form == "stencil":
         operator = perp.StencilOperator((3, 2, 4), rng.uniform(5, 7, (3, 2, 4)), [-1.0, -0.5, -2.0])
         return operator, operator.to_dense()
+    if form == "stencil_faces":
+        return grid_with_faces(rng, (3, 2, 4))
     factored = strategies.factored_operator(rng, contacts=3, others=2)
     return strategies.in_form(factored, form), factored.to_dense()
 
 
-ALL_FORMS = [*strategies.FORMS, "stencil"]
+def grid_with_faces(rng, grid):
+    """A number of its own for each face, and the same matrix written cell by cell."""
+    diagonal = rng.uniform(5, 7, grid)
+    couplings = [-rng.random(tuple(size - (k == axis) for k, size in enumerate(grid))) for axis in range(len(grid))]
+    dense = np.diag(diagonal.reshape(-1))
+    for axis, faces in enumerate(couplings):
+        for cell, coupling in np.ndenumerate(faces):
+            ahead = tuple(place + (k == axis) for k, place in enumerate(cell))
+            pair = np.ravel_multi_index(cell, grid), np.ravel_multi_index(ahead, grid)
+            dense[pair] = dense[pair[::-1]] = coupling
+    return perp.StencilOperator(grid, diagonal, couplings), dense
+
+
+ALL_FORMS = [*strategies.FORMS, "stencil", "stencil_faces"]
 
 
 @pytest.mark.parametrize("form", ALL_FORMS)
@@ -101,6 +116,9 @@ def test_masses_may_be_a_diagonal_or_any_sparse_spd_matrix():
         (lambda: perp.StencilOperator((3, 3), np.ones(4)), "diagonal has shape"),
         (lambda: perp.StencilOperator((3, 3), 4.0, [1.0, 2.0, 3.0]), "couplings"),
         (lambda: perp.StencilOperator((), 4.0), "shape"),
+        (lambda: perp.StencilOperator((3, 3), 4.0, [np.ones((2, 3))]), "couplings has 1 arrays"),
+        (lambda: perp.StencilOperator((3, 3), 4.0, [np.ones((2, 3)), np.ones((2, 3))]), r"couplings\[1\] has shape"),
+        (lambda: perp.StencilOperator((3, 3), 4.0, [np.ones((2, 3)), np.full((3, 2), np.nan)]), "couplings"),
         (lambda: perp.MatrixFreeOperator(np.ones((2, 3))), "square"),
         (
             lambda: perp.FactoredOperator.from_body_pairs(

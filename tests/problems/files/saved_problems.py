@@ -51,6 +51,7 @@ def make_operators():
         "diagonal_mass": FactoredOperator(J, DiagonalMass([1.0, np.inf, 1 / 3, 7.0]), compliance),
         "sparse_mass": FactoredOperator(J, SparseMass(M), 0.25),
         "stencil": StencilOperator((3, 2), rng.uniform(3.0, 4.0, (3, 2)), (-1.0, -1 / 3)),
+        "stencil_faces": StencilOperator((3, 2), 4.0, (-rng.random((2, 2)), -rng.random((3, 1)))),
     }
 
 

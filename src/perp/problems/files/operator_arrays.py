@@ -39,11 +39,7 @@ def operator_to_arrays(A: Operator) -> Arrays:
     if isinstance(A, SparseOperator):
         return arrays | _csr_to_arrays("A", A.matrix)
     if isinstance(A, StencilOperator):
-        return arrays | {
-            "grid": np.array(A.grid, dtype=np.int64),
-            "centre": A.centre,
-            "couplings": A.couplings,
-        }
+        return arrays | _stencil_to_arrays(A)
     if isinstance(A, FactoredOperator):
         return arrays | _jacobian_to_arrays(A) | _mass_to_arrays(A.mass) | {"compliance": A.compliance}
     raise FileFormatError(f"perp has no way to save a {type(A).__name__}; its matrix can be: A.to_sparse()")
@@ -75,12 +71,29 @@ def _csr_from_arrays(archive: Archive, name: str, columns: int | None = None) ->
         return sparse.csr_array((data, indices, pointers), shape=(rows, rows if columns is None else columns))
 
 
+def _stencil_to_arrays(A: StencilOperator) -> Arrays:
+    arrays: Arrays = {"grid": np.array(A.grid, dtype=np.int64), "centre": A.centre}
+    if A.couplings is not None:
+        return arrays | {"couplings": A.couplings}
+    return arrays | {f"faces.{axis}": A.between(axis).reshape(-1) for axis in range(len(A.grid))}
+
+
 def _stencil_from_arrays(archive: Archive) -> StencilOperator:
     grid = tuple(archive.integers("grid").tolist())
     centre = archive.numbers("centre")
     if min(grid, default=0) < 0 or max(grid, default=0) > max(centre.size, archive.guard.path.stat().st_size):
         raise archive.fault("grid", f"a grid of {grid} does not have {centre.size} cells")
-    return StencilOperator(grid, centre.reshape(grid), archive.numbers("couplings"))
+    with archive.guard.building("centre"):
+        diagonal = centre.reshape(grid)
+    if "couplings" in archive:
+        return StencilOperator(grid, diagonal, archive.numbers("couplings"))
+    couplings = []
+    for axis in range(len(grid)):
+        shape = tuple(max(size - (k == axis), 0) for k, size in enumerate(grid))
+        faces = archive.numbers(f"faces.{axis}")
+        with archive.guard.building(f"faces.{axis}"):
+            couplings.append(faces.reshape(shape))
+    return StencilOperator(grid, diagonal, couplings)
 
 
 def _jacobian_to_arrays(A: FactoredOperator) -> Arrays:

@@ -18,8 +18,15 @@ class StencilOperator(Operator):
     """(A x)_c = diagonal_c x_c + sum over axes k of coupling_k (x_{c - e_k} + x_{c + e_k}), x = 0 outside the grid.
 
     `shape` is the grid; cells are numbered in C order. `diagonal` is a number or an array of that shape (a smaller
-    entry at a wall makes it a Neumann wall); `couplings` is a number or one number an axis. The Laplacian with a free
-    surface all around is `StencilOperator((nx, ny, nz), 6.0, -1.0)`.
+    entry at a wall makes it a Neumann wall). `couplings` is a number, one number an axis, or one array an axis: then
+    `couplings[k][c]` stands between the cells c and c + e_k, and its shape is the grid's less one along axis k. The
+    Laplacian with a free surface all around is `StencilOperator((nx, ny, nz), 6.0, -1.0)`.
+
+    Couplings of faces are kept as the kernels read them: with s_k the stride of axis k, `faces[k]` has n + s_k numbers,
+
+        faces[k][c] = A[c, c - e_k],      faces[k][c + s_k] = A[c, c + e_k],
+
+    zero at the first layer of cells, and so at the last one, too: no cell needs to ask whether it has a neighbour.
     """
 
     abilities = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
@@ -39,8 +46,47 @@ class StencilOperator(Operator):
             raise InvalidProblem(f"diagonal has shape {given.shape}; the grid is {self.grid}") from None
         reject_non_finite(centre, "diagonal")
         self.centre: Vector = freeze(centre.reshape(-1).copy())
-        spread = np.full(len(self.grid), couplings) if np.ndim(couplings) == 0 else couplings
-        self.couplings: Vector = as_vector(spread, "couplings", len(self.grid))
+        self.strides = tuple(int(np.prod(self.grid[axis + 1 :], dtype=np.int64)) for axis in range(len(self.grid)))
+        self.couplings: Vector | None = None
+        """One number an axis, where the couplings are the same everywhere; else None, and there are `faces`."""
+        self.faces: tuple[Vector, ...] | None = None
+        if isinstance(couplings, list | tuple) and any(np.ndim(one) for one in couplings):
+            self.faces = self._read_faces(couplings)
+        else:
+            spread = np.full(len(self.grid), couplings) if np.ndim(couplings) == 0 else couplings
+            self.couplings = as_vector(spread, "couplings", len(self.grid))
+
+    def _read_faces(self, couplings: Sequence[Any]) -> tuple[Vector, ...]:
+        if len(couplings) != len(self.grid):
+            raise InvalidProblem(f"couplings has {len(couplings)} arrays; the grid has {len(self.grid)} axes")
+        faces = []
+        for axis, one in enumerate(couplings):
+            given = np.asarray(one)
+            require_real_dtype(given.dtype, f"couplings[{axis}]")
+            wanted = tuple(max(size - (k == axis), 0) for k, size in enumerate(self.grid))
+            if given.shape != wanted:
+                raise InvalidProblem(f"couplings[{axis}] has shape {given.shape}; there are {wanted} faces along it")
+            reject_non_finite(given, f"couplings[{axis}]")
+            padded = np.zeros(self.n + self.strides[axis])
+            padded[: self.n].reshape(self.grid)[self._ahead(axis)] = given
+            faces.append(freeze(padded))
+        return tuple(faces)
+
+    @staticmethod
+    def _ahead(axis: int) -> tuple[slice, ...]:
+        """All cells but the first layer along an axis."""
+        return (slice(None),) * axis + (slice(1, None),)
+
+    @staticmethod
+    def _behind(axis: int) -> tuple[slice, ...]:
+        return (slice(None),) * axis + (slice(None, -1),)
+
+    def between(self, axis: int) -> Any:
+        """The couplings of the faces across an axis: a number, or an array with one layer less than the grid."""
+        if self.faces is None:
+            assert self.couplings is not None
+            return self.couplings[axis]
+        return self.faces[axis][: self.n].reshape(self.grid)[self._ahead(axis)]
 
     @property
     def n(self) -> int:
@@ -50,9 +96,8 @@ class StencilOperator(Operator):
         np.multiply(self.centre, x, out=out)
         out += b
         cells, sums = x.reshape(self.grid), out.reshape(self.grid)
-        for axis, coupling in enumerate(self.couplings):
-            ahead = (slice(None),) * axis + (slice(1, None),)
-            behind = (slice(None),) * axis + (slice(None, -1),)
+        for axis in range(len(self.grid)):
+            ahead, behind, coupling = self._ahead(axis), self._behind(axis), self.between(axis)
             sums[behind] += coupling * cells[ahead]
             sums[ahead] += coupling * cells[behind]
         return out
@@ -61,14 +106,13 @@ class StencilOperator(Operator):
         return self.centre.copy()
 
     def row(self, i: int) -> tuple[NDArray[Any], Vector]:
-        cell = np.array(np.unravel_index(i, self.grid))
+        cell = np.unravel_index(i, self.grid)
         entries = {i: self.centre[i]}
-        for axis, coupling in enumerate(self.couplings):
-            for step in (-1, 1):
-                place = cell.copy()
-                place[axis] += step
-                if 0 <= place[axis] < self.grid[axis]:
-                    entries[int(np.ravel_multi_index(tuple(place), self.grid))] = coupling
+        for axis, stride in enumerate(self.strides):
+            for step, inside in ((-1, cell[axis] > 0), (1, cell[axis] + 1 < self.grid[axis])):
+                if inside:
+                    face = self.between(axis) if self.faces is None else self.faces[axis][i + max(step, 0) * stride]
+                    entries[i + step * stride] = face
         columns = np.array(sorted(entries), dtype=np.intp)
         return columns, np.array([entries[j] for j in columns])
 
@@ -76,16 +120,20 @@ class StencilOperator(Operator):
         return self.to_sparse()[rows][:, columns]
 
     def to_sparse(self) -> sparse.csr_array:
+        """Faces whose coupling is zero have no entry."""
         if self.n == 0:
             return sparse.csr_array((0, 0))
-        total = sparse.diags_array(self.centre, format="csr")
-        for axis, coupling in enumerate(self.couplings):
-            size = self.grid[axis]
-            line = sparse.diags_array([np.ones(max(size - 1, 0))] * 2, offsets=[-1, 1], shape=(size, size))
-            before, after = int(np.prod(self.grid[:axis])), int(np.prod(self.grid[axis + 1 :]))
-            neighbours = sparse.kron(sparse.kron(sparse.eye_array(before), line), sparse.eye_array(after))
-            total = total + coupling * neighbours.tocsr()
-        return sparse.csr_array(total)
+        number = np.arange(self.n).reshape(self.grid)
+        rows, columns, values = [number.reshape(-1)], [number.reshape(-1)], [self.centre]
+        for axis in range(len(self.grid)):
+            ahead, behind = number[self._ahead(axis)], number[self._behind(axis)]
+            coupling = np.broadcast_to(self.between(axis), ahead.shape)
+            kept = coupling != 0.0
+            rows += [ahead[kept], behind[kept]]
+            columns += [behind[kept], ahead[kept]]
+            values += [coupling[kept]] * 2
+        entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+        return sparse.csr_array(entries, shape=(self.n, self.n))
 
     def work(self) -> int:
         return self.n * (2 * len(self.grid) + 1)
@@ -95,4 +143,7 @@ class StencilOperator(Operator):
         return 0.0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return StencilOperator, (self.grid, self.centre.reshape(self.grid), self.couplings)
+        couplings: Any = self.couplings
+        if self.faces is not None:
+            couplings = tuple(self.between(axis) for axis in range(len(self.grid)))
+        return StencilOperator, (self.grid, self.centre.reshape(self.grid), couplings)
