@@ -127,7 +127,7 @@ def _world(name: str, **options: Any) -> ContactWorld:
 
 
 def _sweeps(report: StepReport) -> tuple[float, ...]:
-    return report.solution.seconds, len(report.contacts)
+    return report.solution.seconds, int(report.measures()["contacts"])
 
 
 def _parts(report: StepReport) -> tuple[float, ...]:
@@ -141,7 +141,7 @@ def _parts(report: StepReport) -> tuple[float, ...]:
         report.solution.seconds,
         seconds.move,
     )
-    return len(report.contacts), *(1e3 * value for value in values)
+    return int(report.measures()["contacts"]), *(1e3 * value for value in values)
 
 
 def _collision_seconds(world: ContactWorld) -> float:

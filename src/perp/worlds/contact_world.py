@@ -19,6 +19,7 @@ from perp.errors import InvalidProblem, StateNotFinite, suggest
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_number, require_real_dtype
 from perp.recording.frame import ContactFrame, Frame
+from perp.worlds.contact_report import ContactReport
 from perp.worlds.contacts import Contacts
 from perp.worlds.report import StepReport, StepSeconds
 from perp.worlds.warm_start import RULES, carry_impulses, not_worse_than_cold
@@ -67,7 +68,7 @@ class ContactWorld(World):
         bodies = f"{count:,} {'body' if count == 1 else 'bodies'}"
         return f"<{type(self).__name__}: {bodies}, {self.model} friction, t = {self.time:.6g} s, {self.steps:,} steps>"
 
-    def step(self, dt: float, solve: Solve) -> StepReport:
+    def step(self, dt: float, solve: Solve) -> ContactReport:
         """Move the state on by dt [s] with impulses from `solve(problem, x0)`."""
         require_number(dt, "dt", positive=True)
         _require_callable(solve)
@@ -87,7 +88,7 @@ class ContactWorld(World):
         self._last = (contacts, x)
         moved = perf_counter()
         seconds = StepSeconds(found - begun, assembled - found, solved - assembled, moved - solved)
-        return StepReport(self.steps, self.time, problem, contacts, x0, x, solution, seconds)
+        return ContactReport(self.steps, self.time, problem, x0, x, solution, seconds, contacts)
 
     def __copy__(self) -> Self:
         return deepcopy(self)
@@ -125,6 +126,8 @@ class ContactWorld(World):
         if report is None:
             contacts = ContactFrame.none(position.shape[1])
         else:
+            if not isinstance(report, ContactReport):
+                raise TypeError(f"report is a {type(report).__name__}; the report of a step of this world is needed")
             found = report.contacts
             impulse = found.impulses(report.x)
             contacts = ContactFrame(found.bodies, found.point, found.frame[:, 0], found.gap, impulse)

@@ -9,7 +9,6 @@ from typing import Any
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residuals import Residuals, verify
-from perp.worlds.contacts import Contacts
 
 
 @dataclass(frozen=True)
@@ -17,13 +16,13 @@ class StepSeconds:
     """Wall time of the parts of a step [s]."""
 
     collide: float
-    """Finding contacts."""
+    """Finding contacts; in a liquid, what is known on the grid from the particles."""
     assemble: float
     """Making the problem and its starting point."""
     solve: float
     """In the solver that the step was handed, all of it."""
     move: float
-    """From impulses to velocities to positions."""
+    """From impulses or pressures to velocities to positions."""
 
     @property
     def total(self) -> float:
@@ -39,19 +38,27 @@ class StepReport:
     time: float
     """At the end of it [s]."""
     problem: Problem
-    contacts: Contacts
-    """As they were at the beginning of the step."""
     x0: Vector | None
     """Where the solver was told to start."""
     x: Vector
-    """The impulses [N s]."""
+    """What the solver found: impulses [N s], or pressures times the step [Pa s]."""
     solution: Any
     """What `solve` returned."""
     seconds: StepSeconds
 
     def __repr__(self) -> str:
-        found = f"{len(self.contacts):,} contacts, {self.problem.n:,} rows, {self.iterations:,} iterations"
-        return f"<StepReport: step {self.step:,}, t = {self.time:.6g} s, {found}, {1e3 * self.seconds.total:.3g} ms>"
+        found = f"{self.things}{self.problem.n:,} rows, {self.iterations:,} iterations"
+        told = f"step {self.step:,}, t = {self.time:.6g} s, {found}, {1e3 * self.seconds.total:.3g} ms"
+        return f"<{type(self).__name__}: {told}>"
+
+    @property
+    def things(self) -> str:
+        """What the step dealt with, for `repr`."""
+        return ""
+
+    def measures(self) -> dict[str, float]:
+        """What steps of this kind of world measure beside what all do, by name."""
+        return {}
 
     @cached_property
     def residuals(self) -> Residuals:
