@@ -1,15 +1,16 @@
 """The few measures that the loop takes at every check, in one pass that costs less than a sweep.
 
-Both functions return (residual, merit, active, changed, change, drift, from_mark, largest, probe):
+All kernels return (residual, merit, active, changed, change, drift, from_mark, largest, probe):
 
 * residual   max |x - clip(x - scale y, lower, upper)|, and the natural map of the disc or the cone of a contact
 * merit      half the sum of squares of the Fischer-Burmeister function (in discs and cones: of the natural map)
 * active     rows strictly between their bounds (PGS-SM eq. 19c); changed: rows that moved in or out since the last look
 * change     max |x - previous|; drift: max (|x - previous| - 1e-12 |x|), a row's move beyond its own rounding
-* from_mark  max |x - mark|; largest: max |x|
+* from_mark  0 if x = mark, else positive; largest: max |x|
 * probe      0, or NaN when x or y holds a number that is not finite
 
-`inside` is brought up to date on the way.
+`watch_quickly` keeps LANES sums and maxima of each kind side by side in `lanes`, so that vector units work on them and
+no addition waits for the last one: the merit is their sum at the end, in an order that depends on nothing but n.
 """
 
 from __future__ import annotations
@@ -18,13 +19,100 @@ import math
 
 import numpy as np
 
-from perp.kernels.compile import kernel
+from perp.kernels.compile import inlined, kernel
 from perp.kernels.cones import CONES, DISCS, FIXED_DISCS, cone_natural, tangent_limit
 from perp.kernels.fischer import box_merit, fischer
 from perp.kernels.projection import disc_factor, limited, natural
 
 ONE = np.uint64(1)
+ZERO = np.uint64(0)
 ROUNDING = 1e-12
+
+LANES = np.uint64(256)
+RESIDUAL, SQUARES, CHANGE, DRIFT, LARGEST, ACTIVE, CHANGED = (np.uint64(k) for k in range(7))
+KINDS = np.uint64(7)
+
+
+@inlined
+def larger(a, b):
+    """max(a, b) for numbers, in the form that vector units know; NaN is caught by the sum of squares."""
+    return b if b > a else a
+
+
+@inlined
+def quick_fischer(a, b):
+    """`fischer` for numbers whose squares do not overflow."""
+    total = a + b
+    length = math.sqrt(a * a + b * b)
+    return -2.0 * a * (b / (length + total)) if total > 0.0 else length - total
+
+
+@inlined
+def quick_merit(x, y, low, high):
+    """`box_merit` with it; both branches are computed, and one is taken."""
+    inner = quick_fischer(high - x, -y)
+    above = y if high == np.inf else inner
+    outer = quick_fischer(x - low, above)
+    return -above if low == -np.inf else outer
+
+
+@inlined
+def add_rows(start, stop, x, y, bounded, lower, upper, scaled, scale, previous, lanes):
+    """Add the rows start, ..., stop - 1, a lane each. What is not `bounded` has 0 <= x < inf."""
+    for i in range(start, stop):
+        k = i - start
+        here, slack, before = x[i], y[i], previous[i]
+        low, high = (lower[i], upper[i]) if bounded else (0.0, np.inf)
+        if bounded:
+            merit = quick_merit(here, slack, low, high)
+            between, was_between = (low < here) & (here < high), (low < before) & (before < high)
+        else:
+            merit = quick_fischer(here, slack)
+            between, was_between = (here > 0.0) & (here < np.inf), (before > 0.0) & (before < np.inf)
+        error = abs(natural(here, scale[i] * slack if scaled else slack, low, high))
+        step, size = abs(here - before), abs(here)
+        lanes[RESIDUAL * LANES + k] = larger(lanes[RESIDUAL * LANES + k], error)
+        lanes[SQUARES * LANES + k] += merit * merit
+        lanes[CHANGE * LANES + k] = larger(lanes[CHANGE * LANES + k], step)
+        lanes[DRIFT * LANES + k] = larger(lanes[DRIFT * LANES + k], step - ROUNDING * size)
+        lanes[LARGEST * LANES + k] = larger(lanes[LARGEST * LANES + k], size)
+        lanes[ACTIVE * LANES + k] += 1.0 if between else 0.0
+        lanes[CHANGED * LANES + k] += 1.0 if between != was_between else 0.0
+
+
+@kernel
+def watch_quickly(x, y, bounded, lower, upper, scaled, scale, previous, mark, lanes):
+    """The measures of all rows; where `scaled` or `bounded` is false, that array is not read. `lanes`: see above.
+
+    For numbers whose squares do not overflow: otherwise the merit is not finite, and `watch_rows` should be asked.
+    """
+    n = np.uint64(x.size)
+    width = min(n, LANES)
+    for kind in range(KINDS):
+        for k in range(width):
+            lanes[kind * LANES + k] = 0.0
+    from_mark = 0.0
+    for start in range(ZERO, n, LANES):
+        stop = min(start + LANES, n)
+        if scaled:
+            add_rows(start, stop, x, y, True, lower, upper, True, scale, previous, lanes)
+        elif bounded:
+            add_rows(start, stop, x, y, True, lower, upper, False, scale, previous, lanes)
+        else:
+            add_rows(start, stop, x, y, False, lower, upper, False, scale, previous, lanes)
+        if from_mark == 0.0:
+            for i in range(start, stop):
+                from_mark = larger(from_mark, abs(x[i] - mark[i]))
+    residual = squares = change = drift = largest = active = changed = 0.0
+    for k in range(width):
+        residual = larger(residual, lanes[RESIDUAL * LANES + k])
+        squares += lanes[SQUARES * LANES + k]
+        change = larger(change, lanes[CHANGE * LANES + k])
+        drift = larger(drift, lanes[DRIFT * LANES + k])
+        largest = larger(largest, lanes[LARGEST * LANES + k])
+        active += lanes[ACTIVE * LANES + k]
+        changed += lanes[CHANGED * LANES + k]
+    return residual, 0.5 * squares, int(active), int(changed), change, drift, from_mark, largest, 0.0
 
 
 @kernel

@@ -14,7 +14,7 @@ from perp.problems.box import checked_bounds
 from perp.problems.inputs import Vector, as_vector, freeze, require_count
 from perp.problems.operators import FactoredOperator
 from perp.problems.operators.base import DIAGONAL
-from perp.problems.problem import Problem, find_row_scales, is_moderate
+from perp.problems.problem import Problem, find_row_scales
 
 MODELS = ("box", "cone", "convex", "disc")
 
@@ -193,12 +193,12 @@ class ContactProblem(Problem):
         if self.has_pairs_of_bodies and self.contact_rows == self.n:
             d = self.dimension
             return freeze(self.contact_blocks.reshape(-1, d * d)[:, :: d + 1].flatten())
-        return freeze(self.A.diagonal()) if DIAGONAL in self.A.ability_set else None
+        return self.A.frozen_diagonal() if DIAGONAL in self.A.ability_set else None
 
     @cached_property
     def row_scales(self) -> Vector:
         """One factor a contact, found from its normal row: scaling the rows of a contact apart would bend its slip."""
-        if self.diagonal is None or is_moderate(self.diagonal):
+        if not self.has_extreme_rows:
             return freeze(np.ones(self.n))
         scales = find_row_scales(self.A, self.diagonal)
         for tangent in range(1, self.dimension):

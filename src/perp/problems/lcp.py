@@ -38,6 +38,9 @@ class LCP(Problem):
     def bounds(self, x: Vector) -> tuple[Vector, Vector]:
         return self.lower, self.upper
 
+    def project(self, x: Vector) -> Vector:
+        return np.maximum(x, 0.0)
+
     def equilibrated(self) -> LCP:
         scaled = scale_data(self)
         return self if scaled is None else LCP(*scaled)

@@ -70,7 +70,12 @@ class Problem(ABC):
     @cached_property
     def diagonal(self) -> Vector | None:
         """The numbers A_ii, or None where the operator does not know them; found once."""
-        return freeze(self.A.diagonal()) if "diagonal" in self.A.ability_set else None
+        return self.A.frozen_diagonal() if "diagonal" in self.A.ability_set else None
+
+    @cached_property
+    def has_extreme_rows(self) -> bool:
+        """Whether `row_scales` may be other than 1: some diagonal entry is extreme, zero or negative."""
+        return self.diagonal is not None and not is_moderate(self.diagonal)
 
     @cached_property
     def is_symmetric(self) -> bool | None:
@@ -116,6 +121,8 @@ def find_row_scales(A: Operator, diagonal: Vector | None) -> Vector:
 
 def scale_data(problem: Problem) -> tuple[Operator, Vector] | None:
     """A and b with their rows scaled by `row_scales`; None where there is nothing to scale or no room for it."""
+    if not problem.has_extreme_rows:
+        return None
     scales = problem.row_scales
     if (scales == 1.0).all():
         return None

@@ -130,7 +130,7 @@ def measure(problem: Problem, x: Vector) -> Residuals:
     else:
         lower, upper = problem.bounds(x)
         kernels.measure_rows(np.uint64(0), x, y, lower, upper, scale, diagonal, totals)
-    is_broken = isnan(float(np.sum(x * 0.0) + np.sum(y * 0.0)))
+    is_broken = not (np.isfinite(x).all() and np.isfinite(y).all())
     if is_broken:
         totals[:] = np.nan
     sliding_gap = None
@@ -146,7 +146,7 @@ def measure(problem: Problem, x: Vector) -> Residuals:
         gap=float(totals[kernels.GAP]),
         bound_violation=float(totals[kernels.BOUND_VIOLATION]),
         slack_violation=float(totals[kernels.SLACK_VIOLATION]),
-        objective=float(0.5 * np.sum(x * (y + problem.b))) if problem.is_symmetric else None,
+        objective=_objective(problem, x, y) if problem.is_symmetric else None,
         active=0 if isnan(totals[kernels.ACTIVE]) else int(totals[kernels.ACTIVE]),
         cone_violation=float(totals[kernels.CONE_VIOLATION]) if is_contact else None,
         dissipation_error=float(totals[kernels.DISSIPATION_ERROR]) if is_contact else None,
@@ -155,6 +155,13 @@ def measure(problem: Problem, x: Vector) -> Residuals:
         energy_mean=float(totals[kernels.ENERGY_SUM]) / problem.n if has_energy else None,
         energy_max=float(totals[kernels.ENERGY_MAX]) if has_energy else None,
     )
+
+
+def _objective(problem: Problem, x: Vector, y: Vector) -> float:
+    """1/2 x^T A x + b^T x = 1/2 x^T (y + b)."""
+    terms = y + problem.b
+    terms *= x
+    return float(0.5 * np.sum(terms))
 
 
 def _sliding_gap(problem: ContactProblem, x: Vector, y: Vector) -> float:
@@ -176,28 +183,44 @@ class Watch:
         self.problem = problem
         self.y = np.empty(n)
         self.previous, self.mark = np.full((2, n), np.inf)
-        self.inside = np.zeros(n, dtype=np.bool_)
         self._seen: tuple[Vector, float] | None = None
         self._accepted: float | None = None
-        scale = problem.row_scales
-        state = (scale, self.previous, self.mark, self.inside)
         if isinstance(problem, ContactProblem):
+            inside = np.zeros(n, dtype=np.bool_)
             width, law = np.uint64(problem.dimension), law_number(problem)
+            bounds = (problem.lower, problem.upper)
             self._pass = watching.watch_contacts
-            self._before: tuple[Any, ...] = ()
-            self._after: tuple[Any, ...] = (width, law, problem.friction, problem.lower, problem.upper, *state)
+            self._arguments: tuple[Any, ...] = (width, law, problem.friction, *bounds, problem.row_scales)
+            self._arguments += (self.previous, self.mark, inside)
         else:
-            lower, upper = problem.bounds(self.y)
-            self._pass = watching.watch_rows
-            self._before = (np.uint64(0),)
-            self._after = (lower, upper, *state)
+            scaled = problem.has_extreme_rows
+            bounded = scaled or problem.kind != "lcp"
+            lower, upper = problem.bounds(self.y) if bounded else (problem.b, problem.b)  # which nobody reads then
+            scale = problem.row_scales if scaled else problem.b
+            self._pass = watching.watch_quickly
+            self._arguments = (bounded, lower, upper, scaled, scale, self.previous, self.mark)
+            self._arguments += (np.empty(int(watching.KINDS * watching.LANES)),)
 
     def look(self, x: Vector) -> Measures:
         """(residual, merit, active, changed, change, drift, from_mark, largest, probe) at x; see `kernels.watching`."""
         self._seen = self._accepted = None
         y = self.problem.A.slack(x, self.problem.b, self.y)
-        measures: Measures = self._pass(*self._before, x, y, *self._after)
+        measures: Measures = self._pass(x, y, *self._arguments)
+        if not measures[1] < np.inf and not isinstance(self.problem, ContactProblem):
+            measures = self._look_with_care(x, y)
         self._seen = x, measures[0]
+        return measures
+
+    def _look_with_care(self, x: Vector, y: Vector) -> Measures:
+        """For numbers whose squares overflow, and for those that are none."""
+        from perp.kernels import watching
+
+        lower, upper = self.problem.bounds(x)
+        inside = (lower < self.previous) & (self.previous < upper)
+        scale = self.problem.row_scales
+        measures: Measures = watching.watch_rows(
+            np.uint64(0), x, y, lower, upper, scale, self.previous, self.mark, inside
+        )
         return measures
 
     def accept(self, x: Vector) -> None:
@@ -212,7 +235,9 @@ class Watch:
 
         None for any other point: look at it.
         """
-        return self._accepted if x.tobytes() == self.previous.tobytes() else None
+        if self._accepted is None:
+            return None
+        return self._accepted if x is self.previous or x.tobytes() == self.previous.tobytes() else None
 
     def set_mark(self, x: Vector) -> None:
         """Remember this point: `from_mark` is zero when the iteration comes back to it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from math import isnan
 from time import perf_counter
 from typing import Any
@@ -15,6 +16,7 @@ from perp.problems.inputs import Vector, as_vector, freeze
 from perp.problems.models.change import carry_over, has_other_unknowns
 from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator, StencilOperator
 from perp.problems.operators.base import TO_SPARSE
+from perp.problems.operators.forming import listen_for_forming
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
 from perp.solvers.choose import choose_method
@@ -111,12 +113,13 @@ def solve(
         notes.append(f"A was converted once from {problem.A.given_format} to csr")
     if work is not problem:
         notes.append("rows with extreme diagonal entries were scaled by powers of two")
-    try:
-        outcome = iterate(work, chosen, x, criteria, callback, begun)
-    except SolveInterrupted as interrupt:
-        interrupt.partial_result = _judge(problem, work, chosen, interrupt.outcome, notes, criteria.tol)
-        raise
-    return _judge(problem, work, chosen, outcome, notes, criteria.tol)
+    with listen_for_forming(notes) if isinstance(problem.A, StencilOperator) else nullcontext():
+        try:
+            outcome = iterate(work, chosen, x, criteria, callback, begun)
+        except SolveInterrupted as interrupt:
+            interrupt.partial_result = _judge(problem, work, chosen, interrupt.outcome, notes, criteria.tol)
+            raise
+        return _judge(problem, work, chosen, outcome, notes, criteria.tol)
 
 
 def as_stopping(stop: Any) -> Stopping:

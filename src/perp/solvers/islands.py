@@ -12,6 +12,7 @@ from typing import Any
 from perp.errors import suggest
 from perp.problems.inputs import Vector, require_count
 from perp.problems.islands import Island, split_islands
+from perp.problems.operators.forming import listen_for_forming
 from perp.problems.problem import Problem
 from perp.solvers.api import ARGUMENTS, as_stopping, solve, starting_point
 from perp.solvers.choose import choose_method
@@ -79,8 +80,11 @@ def solve_islands(
         tol=tol, max_iterations=max_iterations, max_seconds=max_seconds, check_every=check_every
     )
     named = _named_method(method, options)
-    islands = split_islands(problem, at_least)
+    heard: list[str] = []
+    with listen_for_forming(heard):
+        islands = split_islands(problem, at_least)
     x, notes = starting_point(problem, x0)
+    notes += heard
     methods = [named or choose_method(island.problem) for island in islands]
     for one, island in zip(methods, islands, strict=True):
         require_fit(one, island.problem, default_methods)

@@ -14,6 +14,7 @@ from perp.errors import OperatorFault
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
+from perp.solvers.best_answer import BestAnswer
 from perp.solvers.history import History
 from perp.solvers.method import Method, State
 from perp.solvers.result import Result
@@ -117,7 +118,7 @@ class _Run:
         self, problem: Problem, method: Method, x: Vector, stop: Stopping, callback: Callback | None, begun: float
     ) -> None:
         self.problem, self.method, self.stop, self.callback, self.begun = problem, method, stop, callback, begun
-        self.start, self.best_x = x, x.copy()
+        self.start = x
         self.best_residual, self.best_iteration, self.best_check = inf, 0, 0
         self.iteration, self.checks, self.next_mark = 0, 0, 1
         self.seconds = self.setup_seconds = 0.0
@@ -137,6 +138,7 @@ class _Run:
 
     def _go(self) -> tuple[Status, str]:
         self.watch = Watch(self.problem)
+        self.best = BestAnswer(self.watch)
         verdict = self._check(State(self.start), first=True)
         if verdict is not None:
             return verdict
@@ -169,20 +171,19 @@ class _Run:
         residual, merit, active, changed, change, drift, from_mark, largest, probe = self.watch.look(state.x)
         if isnan(probe):
             return self._not_finite(state)
-        self.watch.accept(state.x)
         answer = state.x
         if state.offer is not None:
             answer = state.offer
             residual, merit, active = self._look_at_offer(answer)
+        is_better = residual < self.best_residual or residual <= self.stop.tol or not self.rows
+        self.best.accept(state.x, answer, is_better)
         self.checks += 1
         self.rows.append((self.iteration, self.seconds, residual, merit, active))
         self.counted.append(dict.fromkeys(self.method.counted, 0.0) | state.counters)
         if residual < self.best_residual:
             self.best_residual, self.best_iteration, self.best_check = residual, self.iteration, self.checks
-            np.copyto(self.best_x, answer)
         verdict = self._ask_callback(residual, merit, active, answer)
         if residual <= self.stop.tol:
-            np.copyto(self.best_x, answer)
             self.best_iteration = self.iteration
             return Status.CONVERGED, ""
         if state.ended is not None:
@@ -277,10 +278,15 @@ class _Run:
                 return iteration
         return self.iteration
 
+    def _answer(self, best: bool) -> Vector:
+        if not self.rows:  # there may not even be a watch
+            return self.start.copy()
+        return self.best.x if best else self.watch.previous
+
     def outcome(self, status: Status, message: str) -> Outcome:
         best = status.success or self.stop.keep == "best" or not self.rows
         return Outcome(
-            x=self.best_x if best else self.watch.previous.copy(),
+            x=self._answer(best),
             status=status,
             message=message,
             iterations=self.iteration,

@@ -57,6 +57,10 @@ class Operator(ABC):
         """The numbers A_ii, as a new array."""
         raise self._missing(DIAGONAL)
 
+    def frozen_diagonal(self) -> Vector:
+        """The same, read-only: no new array where the operator keeps one."""
+        return freeze(self.diagonal())
+
     def row_sizes(self) -> Vector:
         """max_j |A_ij| of each row, for rows whose diagonal entry is zero; 0 where it cannot be told."""
         return np.zeros(self.n)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Vector, as_vector, freeze, reject_non_finite, require_count, require_real_dtype
+from perp.problems.inputs import Matrix, Vector, as_vector, freeze, reject_non_finite, require_count, require_real_dtype
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
+from perp.problems.operators.forming import tell_forming
+
+MOST_COMPILED_AXES = 3
+"""Grids of more axes than space has are multiplied by NumPy."""
 
 
 class StencilOperator(Operator):
@@ -92,7 +98,40 @@ class StencilOperator(Operator):
     def n(self) -> int:
         return self.centre.size
 
+    @property
+    def has_kernels(self) -> bool:
+        """Whether products and sweeps on this grid are compiled: up to three axes."""
+        return len(self.grid) <= MOST_COMPILED_AXES
+
+    @property
+    def kernels(self) -> ModuleType:
+        """The compiled module for this kind of couplings."""
+        if self.faces is None:
+            from perp.kernels import grid_constant
+
+            return grid_constant
+        from perp.kernels import grid_faces
+
+        return grid_faces
+
+    @cached_property
+    def kernel_arguments(self) -> tuple[Any, ...]:
+        """nz, ny, nx and the couplings along z, y, x, as the `kernels` take them: missing axes stand in front."""
+        missing = MOST_COMPILED_AXES - len(self.grid)
+        sizes = (1,) * missing + self.grid
+        if self.faces is None:
+            assert self.couplings is not None
+            between: tuple[Any, ...] = (0.0,) * missing + tuple(float(coupling) for coupling in self.couplings)
+        else:
+            between = (freeze(np.empty(0)),) * missing + self.faces
+        return (*(np.uint64(size) for size in sizes), *between)
+
     def slack(self, x: Vector, b: Vector, out: Vector) -> Vector:
+        if not self.n:
+            return out
+        if self.has_kernels:
+            self.kernels.slack(*self.kernel_arguments, self.centre, b, x, out)
+            return out
         np.multiply(self.centre, x, out=out)
         out += b
         cells, sums = x.reshape(self.grid), out.reshape(self.grid)
@@ -104,6 +143,18 @@ class StencilOperator(Operator):
 
     def diagonal(self) -> Vector:
         return self.centre.copy()
+
+    def frozen_diagonal(self) -> Vector:
+        return self.centre
+
+    def row_sizes(self) -> Vector:
+        sizes = np.abs(self.centre)
+        cells = sizes.reshape(self.grid)
+        for axis in range(len(self.grid)):
+            size = np.abs(self.between(axis))
+            for side in (self._ahead(axis), self._behind(axis)):
+                np.maximum(cells[side], size, out=cells[side])
+        return sizes
 
     def row(self, i: int) -> tuple[NDArray[Any], Vector]:
         cell = np.unravel_index(i, self.grid)
@@ -120,7 +171,17 @@ class StencilOperator(Operator):
         return self.to_sparse()[rows][:, columns]
 
     def to_sparse(self) -> sparse.csr_array:
-        """Faces whose coupling is zero have no entry."""
+        """Faces whose coupling is zero have no entry. The log hears of it, and so does the result of a solve."""
+        matrix = self._form_rows()
+        tell_forming(f"A was formed from its stencil, as sparse rows with {matrix.nnz:,} numbers")
+        return matrix
+
+    def to_dense(self) -> Matrix:
+        dense: Matrix = self._form_rows().toarray()
+        tell_forming(f"A was formed from its stencil, as a dense array of {dense.size:,} numbers")
+        return dense
+
+    def _form_rows(self) -> sparse.csr_array:
         if self.n == 0:
             return sparse.csr_array((0, 0))
         number = np.arange(self.n).reshape(self.grid)

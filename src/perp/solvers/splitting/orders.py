@@ -20,6 +20,8 @@ from perp.problems.problem import Problem
 
 Index = NDArray[np.uint32]
 ORDERS = ("forward", "backward", "symmetric", "random", "coloured")
+COLOURED_SYMMETRIC = "coloured symmetric"
+"""All colours and back: what `symmetric` is to `forward`."""
 
 
 class Sweep(Protocol):
@@ -31,12 +33,10 @@ class Sweep(Protocol):
 class Order:
     """Drives sweeps; `random` draws a new permutation for each iteration from a seeded generator."""
 
-    def __init__(self, name: str, contacts: int, first_row: int, n: int, seed: int) -> None:
-        self.name = name
-        self.contacts: Index = np.arange(contacts, dtype=np.uint32)
-        self.rows: Index = np.arange(first_row, n, dtype=np.uint32)
-        if name in ("backward", "symmetric"):
-            self.contacts_back, self.rows_back = self.contacts[::-1].copy(), self.rows[::-1].copy()
+    def __init__(self, name: str, contacts: Index, rows: Index, seed: int) -> None:
+        self.name, self.contacts, self.rows = name, contacts, rows
+        if name in ("backward", "symmetric", COLOURED_SYMMETRIC):
+            self.contacts_back, self.rows_back = contacts[::-1].copy(), rows[::-1].copy()
         if name == "random":
             self.generator = np.random.default_rng(seed)
 
@@ -45,7 +45,7 @@ class Order:
             sweep(count, self.contacts, self.rows, False)
         elif self.name == "backward":
             sweep(count, self.contacts_back, self.rows_back, True)
-        elif self.name == "symmetric":
+        elif self.name in ("symmetric", COLOURED_SYMMETRIC):
             for _ in range(count):
                 sweep(1, self.contacts, self.rows, False)
                 sweep(1, self.contacts_back, self.rows_back, True)
@@ -60,12 +60,12 @@ def make_order(problem: Problem, name: str, seed: int = 0) -> Order:
     contacts, first = 0, 0
     if isinstance(problem, ContactProblem):
         contacts, first = problem.contacts, problem.contact_rows
-    order = Order(name, contacts, first, problem.n, seed)
-    if name == "coloured":
-        order.contacts = np.argsort(colour_contacts(problem, contacts, first), kind="stable").astype(np.uint32)
-        rows = colour(_touching(problem, first, problem.n))
-        order.rows = (first + np.argsort(rows, kind="stable")).astype(np.uint32)
-    return order
+    if name not in ("coloured", COLOURED_SYMMETRIC):
+        numbers = np.arange(contacts, dtype=np.uint32)
+        return Order(name, numbers, np.arange(first, problem.n, dtype=np.uint32), seed)
+    coloured = np.argsort(colour_contacts(problem, contacts, first), kind="stable").astype(np.uint32)
+    rows = first + np.argsort(colour(_touching(problem, first, problem.n)), kind="stable")
+    return Order(name, coloured, rows.astype(np.uint32), seed)
 
 
 def colour_contacts(problem: Problem, contacts: int, contact_rows: int) -> NDArray[np.uint32]:

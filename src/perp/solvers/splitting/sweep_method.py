@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Protocol
 
 from perp.errors import suggest
@@ -12,7 +13,7 @@ from perp.problems.inputs import Vector, require_count, require_real
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.splitting.orders import ORDERS, Order, Sweep, make_order
+from perp.solvers.splitting.orders import ORDERS, Sweep, make_order
 
 REFRESH_EVERY = 64
 """Iterations after which a kept velocity is computed anew; it costs as much as half a sweep."""
@@ -33,8 +34,10 @@ class AnySweeper(Protocol):
 
 @dataclass
 class SweepState(State):
-    sweeper: AnySweeper
-    order: Order
+    iterate: Callable[[int], None]
+    """Does so many iterations; none of them loads the kernels."""
+    recompute: Callable[[], None] | None = None
+    """Computes the velocity anew from x, where one is kept."""
     done: int = 0
 
 
@@ -54,20 +57,21 @@ class SweepMethod(Method):
 
     def start(self, problem: Problem, x: Vector) -> SweepState:
         _, name, seed = self.settings
-        sweeper = self.make_sweeper(problem, x)
-        return SweepState(sweeper.x, sweeper, make_order(problem, name, seed), repeatable=name != "random")
+        sweeper, order = self.make_sweeper(problem, x), make_order(problem, name, seed)
+        iterate = partial(order.iterate, sweeper.sweep)
+        return SweepState(sweeper.x, iterate, sweeper.refresh, repeatable=name != "random")
 
     def refresh(self, problem: Problem, state: State) -> None:
         assert isinstance(state, SweepState)
-        if state.sweeper.refresh is not None:
-            state.sweeper.refresh()
+        if state.recompute is not None:
+            state.recompute()
 
     def step(self, problem: Problem, state: State, count: int) -> None:
         assert isinstance(state, SweepState)
         last = state.done + count
         while True:  # also for count = 0, which loads the kernels and does nothing
             width = min(last - state.done, REFRESH_EVERY - state.done % REFRESH_EVERY)
-            state.order.iterate(state.sweeper.sweep, width)
+            state.iterate(width)
             state.done += width
             if width and state.done % REFRESH_EVERY == 0:
                 self.refresh(problem, state)
