@@ -2,8 +2,20 @@
 
 from perp.recording.description import Description
 from perp.recording.frame import ContactFrame, Frame
+from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
+from perp.recording.liquid_writer import LiquidRecorder
 from perp.recording.reader import Recording
 from perp.recording.shapes import Shape
 from perp.recording.writer import Recorder
 
-__all__ = ["ContactFrame", "Description", "Frame", "Recorder", "Recording", "Shape"]
+__all__ = [
+    "ContactFrame",
+    "Description",
+    "Frame",
+    "LiquidFrame",
+    "LiquidGrid",
+    "LiquidRecorder",
+    "Recorder",
+    "Recording",
+    "Shape",
+]

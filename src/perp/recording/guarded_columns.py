@@ -18,8 +18,8 @@ from perp.errors import FileFormatError
 from perp.problems.files.guard import FileGuard
 from perp.problems.files.guarded_hdf5 import GuardedGroup
 from perp.problems.files.hdf5_heaps import reject_broken_heaps
+from perp.recording.frame_writer import require_h5py
 from perp.recording.unfinished_file import UnfinishedFile, is_unfinished
-from perp.recording.writer import require_h5py
 
 MOST_TEXT = 2**16
 """Bytes of an attribute; HDF5 keeps longer ones elsewhere."""
@@ -84,6 +84,13 @@ class ColumnGroup(GuardedGroup):
         count = dataset.shape[0] if rows is None else rows
         self.spend(name, count * math.prod(row) * dataset.dtype.itemsize)
         return np.asarray(dataset[:count])
+
+    def ends(self, frames: int) -> NDArray[np.int64]:
+        """Where the rows of each frame begin that this group has any number of, and where the last ones end."""
+        ends = np.concatenate([np.zeros(1, dtype=np.int64), self.read("end", "int64", (), frames)])
+        if np.any(np.diff(ends) < 0):
+            raise self.fault("end", f"frame {int(np.argmax(np.diff(ends) < 0))} ends before it begins")
+        return ends
 
     def text(self, name: str) -> str:
         """A text attribute."""

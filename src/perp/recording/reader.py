@@ -17,16 +17,21 @@ from numpy.typing import NDArray
 
 from perp.problems.files.guard import DEFAULT_MAX_BYTES, Budget, FileGuard
 from perp.problems.inputs import Vector
+from perp.recording.body_columns import BodyColumns
 from perp.recording.description import Description
-from perp.recording.frame import ContactFrame, Frame
+from perp.recording.frame import Frame
 from perp.recording.guarded_columns import ColumnGroup, blaming, open_columns
-from perp.recording.layout import FORMAT, STATE, contact_widths, state_width
-from perp.recording.shape_table import column_types, shapes_of
+from perp.recording.layout import BODIES, LIQUID
+from perp.recording.liquid_columns import LiquidColumns
+from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
 from perp.recording.shapes import Shape
+
+KINDS: dict[int, type[BodyColumns] | type[LiquidColumns]] = {BODIES: BodyColumns, LIQUID: LiquidColumns}
+"""What each format holds."""
 
 
 class Recording:
-    """A sequence of frames in a file.
+    """A sequence of frames in a file: of bodies (`Frame`), or of a liquid (`LiquidFrame`).
 
         with Recording("run.hdf5") as recording:
             recording[-1].position, recording.statistics["residual"], len(recording)
@@ -53,11 +58,12 @@ class Recording:
 
     def _read_head(self, root: ColumnGroup) -> None:
         version = root.whole("format")
-        if version != FORMAT:
-            raise root.fault("format", f"the layout is number {version}; this perp reads number {FORMAT}")
-        self.dimension, self.bodies = root.whole("dimension"), root.whole("bodies")
-        if self.dimension not in (2, 3) or self.bodies < 1:
-            raise root.fault("dimension", f"{self.bodies} bodies in {self.dimension} dimensions")
+        if version not in KINDS:
+            known = " and ".join(map(str, KINDS))
+            raise root.fault("format", f"the layout is number {version}; this perp reads numbers {known}")
+        self.dimension = root.whole("dimension")
+        if self.dimension not in (2, 3):
+            raise root.fault("dimension", f"frames in {self.dimension} dimensions")
         self.description = Description(
             dt=root.number("dt"),
             scene=root.text("scene"),
@@ -74,16 +80,14 @@ class Recording:
         """Steps taken, one number a frame."""
         self.time: Vector = root.read("time", "float64", (), self._frames)
         """[s], one number a frame."""
-        self._state = {name: self._open_state(root, name) for name in STATE}
-        contacts = root.group("contacts")
-        self._ends = _ends(contacts, self._frames)
-        total = int(self._ends[-1])
-        widths = contact_widths(self.dimension)
-        kinds = {name: "int32" if name == "bodies" else "float64" for name in widths}
-        self._contacts = {name: contacts.column(name, kinds[name], width, total) for name, width in widths.items()}
+        self._columns = KINDS[version](root, self.dimension, self._frames)
+        self.bodies = self._columns.bodies
+        """How many; a liquid has none."""
 
-    def _open_state(self, root: ColumnGroup, name: str) -> Any:
-        return root.column(name, "float64", (self.bodies, state_width(name, self.dimension)), self._frames)
+    @property
+    def grid(self) -> LiquidGrid | None:
+        """The cells of a liquid, and the solid around it; None for bodies."""
+        return self._columns.grid
 
     @property
     def scene(self) -> str:
@@ -110,14 +114,7 @@ class Recording:
     def shapes(self) -> tuple[Shape, ...]:
         """What the bodies look like."""
         with blaming(self._guard):
-            group = self._root.group("shapes")
-            types = column_types(self.dimension)
-            columns = {name: group.read(name, kind, row) for name, (kind, row) in types.items()}
-            for name, column in columns.items():
-                if name not in ("vertices", "faces", "names") and len(column) != len(columns["form"]):
-                    raise group.fault(name, f"{len(column)} rows; there are {len(columns['form'])} shapes")
-            with group.building():
-                return shapes_of(columns, self.bodies)
+            return self._columns.shapes()
 
     @cached_property
     def statistics(self) -> dict[str, Vector]:
@@ -129,7 +126,7 @@ class Recording:
     def __len__(self) -> int:
         return self._frames
 
-    def __getitem__(self, number: int) -> Frame:
+    def __getitem__(self, number: int) -> Frame | LiquidFrame:
         place = index(number)
         if not -self._frames <= place < self._frames:
             raise IndexError(f"frame {place} of {self._frames}")
@@ -137,7 +134,7 @@ class Recording:
         with blaming(self._guard):
             return self._read_frame(place)
 
-    def __iter__(self) -> Iterator[Frame]:
+    def __iter__(self) -> Iterator[Frame | LiquidFrame]:
         return (self[number] for number in range(self._frames))
 
     def close(self) -> None:
@@ -152,32 +149,12 @@ class Recording:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Recording of {self.scene or 'a world'}: {self._frames} frames of {self.bodies} bodies>"
+        return f"<Recording of {self.scene or 'a world'}: {self._frames} frames of {self._columns.things}>"
 
-    def _read_frame(self, place: int) -> Frame:
-        first, last = int(self._ends[place]), int(self._ends[place + 1])
-        numbers = self.bodies * sum(state_width(name, self.dimension) for name in STATE)
-        size = 8 * numbers + 8 * (last - first) * (3 + 3 * self.dimension)
-        FileGuard(self.path, Budget(self._guard.budget.max_bytes)).spend(f"frame {place}", size)
-        state = {name: np.asarray(dataset[place]) for name, dataset in self._state.items()}
-        for name, values in state.items():
-            if not np.isfinite(values).all():
-                raise self._guard.fault(f"{name} of frame {place}", "a number is not finite")
-        read = {name: np.asarray(dataset[first:last]) for name, dataset in self._contacts.items()}
-        bodies = read.pop("bodies").astype(np.int64)
-        if bodies.size and not (bodies.min() >= -1 and bodies.max() < self.bodies):
-            raise self._guard.fault(f"contacts of frame {place}", f"there is no body {bodies.max()} or {bodies.min()}")
+    def _read_frame(self, place: int) -> Frame | LiquidFrame:
+        FileGuard(self.path, Budget(self._guard.budget.max_bytes)).spend(f"frame {place}", self._columns.size(place))
         said = {name: float(column[place]) for name, column in self.statistics.items() if not np.isnan(column[place])}
-        contacts = ContactFrame(bodies, **read)
-        return Frame(int(self.step[place]), float(self.time[place]), **state, contacts=contacts, statistics=said)
-
-
-def _ends(contacts: ColumnGroup, frames: int) -> NDArray[np.int64]:
-    """Where the contacts of each frame begin, and where the last ones end."""
-    ends = np.concatenate([np.zeros(1, dtype=np.int64), contacts.read("end", "int64", (), frames)])
-    if np.any(np.diff(ends) < 0):
-        raise contacts.fault("end", f"frame {int(np.argmax(np.diff(ends) < 0))} ends before it begins")
-    return ends
+        return self._columns.read(place, self._guard, int(self.step[place]), float(self.time[place]), said)
 
 
 def _json(root: ColumnGroup, name: str, kind: type) -> Any:

@@ -4,6 +4,7 @@ from perp.worlds.articulated import ArticulatedWorld
 from perp.worlds.contact_report import ContactReport
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts
+from perp.worlds.fluid import LiquidReport, LiquidWorld
 from perp.worlds.report import StepReport, StepSeconds
 from perp.worlds.warm_up import warm_up
 from perp.worlds.world import Solve, World
@@ -13,6 +14,8 @@ __all__ = [
     "ContactReport",
     "ContactWorld",
     "Contacts",
+    "LiquidReport",
+    "LiquidWorld",
     "Solve",
     "StepReport",
     "StepSeconds",

@@ -10,15 +10,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from copy import deepcopy
 from time import perf_counter
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem, StateNotFinite, suggest
 from perp.problems.friction import ContactProblem
-from perp.problems.inputs import Vector, require_number, require_real_dtype
+from perp.problems.inputs import Vector, require_number
 from perp.recording.frame import ContactFrame, Frame
+from perp.worlds.answers import OVERFLOWING, read_answer, require_callable
 from perp.worlds.contact_report import ContactReport
 from perp.worlds.contacts import Contacts
 from perp.worlds.report import StepReport, StepSeconds
@@ -26,14 +27,6 @@ from perp.worlds.warm_start import RULES, carry_impulses, not_worse_than_cold
 from perp.worlds.world import Solve, World
 
 LAWS = ("box", "cone", "convex")
-
-OVERFLOWING = 1e100
-"""Numbers of a state beyond this one make products that are infinite, or nearly so."""
-
-SOLVE_HINT = (
-    "solve must be a callable solve(problem, x0) that returns an object with x, "
-    'for example lambda problem, x0: perp.solve(problem, "pgs", x0=x0)'
-)
 
 
 class ContactWorld(World):
@@ -71,7 +64,7 @@ class ContactWorld(World):
     def step(self, dt: float, solve: Solve) -> ContactReport:
         """Move the state on by dt [s] with impulses from `solve(problem, x0)`."""
         require_number(dt, "dt", positive=True)
-        _require_callable(solve)
+        require_callable(solve)
         begun = perf_counter()
         contacts = self.find_contacts(dt)
         found = perf_counter()
@@ -79,7 +72,7 @@ class ContactWorld(World):
         x0 = self._recall(contacts, problem)
         assembled = perf_counter()
         solution = solve(problem, None if x0 is None else x0.copy())  # a solver may work in place
-        x = _as_impulses(_x_of(solution))
+        x = read_answer(solution)
         solved = perf_counter()
         if not (np.isfinite(x).all() and self.move(problem, x, dt)):
             raise StateNotFinite(self.steps + 1, self.time)
@@ -153,23 +146,3 @@ class ContactWorld(World):
         match = self.match_contacts(old, contacts)
         start = carry_impulses(old, x, contacts, match, problem.n)
         return not_worse_than_cold(problem, start, self.warm_rule)
-
-
-def _require_callable(solve: Any) -> None:
-    if not callable(solve):
-        raise TypeError(f"solve is {solve!r}; {SOLVE_HINT}")
-
-
-def _x_of(solution: Any) -> Any:
-    if not hasattr(solution, "x"):
-        raise TypeError(
-            f"solve returned {'None' if solution is None else f'a {type(solution).__name__}'}; {SOLVE_HINT}"
-        )
-    return solution.x
-
-
-def _as_impulses(x: Any) -> Vector:
-    """A copy of what a solver returned; its length is checked where it meets the problem, its values by the step."""
-    given = np.asarray(x)
-    require_real_dtype(given.dtype, "x of the solution")
-    return np.array(given, dtype=np.float64)

@@ -41,7 +41,7 @@ class StepReport:
     x0: Vector | None
     """Where the solver was told to start."""
     x: Vector
-    """What the solver found: impulses [N s], or pressures times the step [Pa s]."""
+    """What the solver found: impulses [N s], or the pressures of a liquid (`perp.worlds.fluid.pressure`)."""
     solution: Any
     """What `solve` returned."""
     seconds: StepSeconds

@@ -5,26 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perp.errors import MissingExtra
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
-from perp.worlds.contact_world import ContactWorld
+from perp.problems.problem import Problem
+from perp.worlds.fluid import LiquidWorld, seed_particles
 from perp.worlds.rigid2d import Discs, DiscWorld, HalfPlane, Segment
 from perp.worlds.rigid3d import Distance, Fixed, Geom, Hinge, RigidBuilder, Universal
+from perp.worlds.world import World
 
 
 @dataclass(frozen=True)
 class Guess:
-    """Impulses that nobody has solved for."""
+    """Impulses, or pressures, that nobody has solved for."""
 
     x: Vector
 
 
 def warm_up() -> None:
-    """Step tiny worlds, without a solver; those in space only where MuJoCo is installed."""
+    """Step tiny worlds, without a solver; bodies in space only where MuJoCo is installed."""
     discs = Discs([[0.0, 0.1], [0.19, 0.1], [0.4, 0.1]], 0.1, 1.0)
     _step(DiscWorld(discs, [HalfPlane((0.0, 0.0), (0.0, 1.0)), Segment((0.0, 0.0), (1.0, 0.0))]))
+    for form in ("stencil", "sparse"):
+        _step(LiquidWorld(seed_particles(_below_the_middle, (2, 2), 0.5), (2, 2), 0.5, form=form))
     try:
         builder = RigidBuilder()
     except MissingExtra:
@@ -41,12 +45,17 @@ def warm_up() -> None:
     _step(builder.world())
 
 
-def _step(world: ContactWorld) -> None:
-    """Twice, so that contacts are looked for among those of a step before."""
+def _step(world: World) -> None:
+    """Twice, so that contacts (or pressures) of a step before are looked for."""
     for _ in range(2):
         world.step(1e-3, _guess)
     world.energy()
 
 
-def _guess(problem: ContactProblem, x0: Vector | None) -> Guess:
+def _below_the_middle(points: NDArray[np.float64]) -> NDArray[np.bool_]:
+    below: NDArray[np.bool_] = points[:, -1] < 0.5
+    return below
+
+
+def _guess(problem: Problem, x0: Vector | None) -> Guess:
     return Guess(problem.project(np.full(problem.n, 1e-3)))

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from perp.problems.inputs import Vector
 from perp.recording.frame import Frame
+from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
 from perp.recording.shapes import Shape
 from perp.worlds.report import StepReport
 
@@ -42,12 +43,16 @@ class World(ABC):
         """Move the state on by dt [s]."""
 
     @abstractmethod
-    def frame(self, report: StepReport | None = None) -> Frame:
-        """The state now, with the contacts of the step that led to it."""
+    def frame(self, report: StepReport | None = None) -> Frame | LiquidFrame:
+        """The state now, with the contacts (or the pressure) of the step that led to it."""
 
     @abstractmethod
     def shapes(self) -> tuple[Shape, ...]:
-        """What the bodies look like."""
+        """What the bodies look like; a liquid has none."""
+
+    def grid(self) -> LiquidGrid | None:
+        """The cells that a liquid moves in, and the solid around it; None for bodies."""
+        return None
 
     @abstractmethod
     def energy(self) -> float:

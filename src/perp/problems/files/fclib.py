@@ -82,7 +82,7 @@ def _read_problem(file: GuardedGroup) -> ContactProblem:
         return _read_local(file.group("fclib_local"))
     if "fclib_global" in file:
         return _read_global(file.group("fclib_global"))
-    if "frames" in file and "contacts" in file:
+    if "frames" in file and "statistics" in file:
         raise file.fault("/", "this is a recording of a simulation, not a problem (`--dump-problems` writes problems)")
     raise file.fault("/", "neither 'fclib_local' nor 'fclib_global' is there (rolling friction is not supported)")
 

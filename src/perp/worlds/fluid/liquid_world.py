@@ -1,0 +1,281 @@
+"""A world of liquid: particles that carry it, a staggered grid that keeps it incompressible, walls that it may leave.
+
+particles to grid, free surface -> body force -> pressure -> velocities -> particles -> motion
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from hashlib import sha256
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.errors import InvalidProblem, StateNotFinite
+from perp.problems.inputs import Vector, as_matrix, as_vector, freeze, require_count, require_number
+from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
+from perp.recording.shapes import Shape
+from perp.worlds.answers import OVERFLOWING, read_answer, require_callable
+from perp.worlds.fluid.flow import carry_particles, collect_velocity, drop_pressure, return_velocity
+from perp.worlds.fluid.grid import StaggeredGrid
+from perp.worlds.fluid.options import LiquidOptions
+from perp.worlds.fluid.pressure import PressureProblem, make_pressure_problem
+from perp.worlds.fluid.report import LiquidReport
+from perp.worlds.fluid.solids import Distance
+from perp.worlds.fluid.surface import find_surface
+from perp.worlds.fluid.vessel import Vessel
+from perp.worlds.report import StepReport, StepSeconds
+from perp.worlds.world import Solve, World
+
+GRAVITY = 9.80665
+"""[m/s^2]"""
+
+
+class LiquidWorld(LiquidOptions, World):
+    """A liquid without viscosity in a vessel that does not move, with a free surface.
+
+    A step turns the velocities of particles into velocities on the grid, adds dt times gravity, takes away what would
+    compress the liquid or drive it into a wall, hands the change back to the particles (FLIP, with a share of PIC; Zhu
+    & Bridson 2005), and carries them along with the velocity on the grid: semi-implicit Euler in time, third order
+    along the stream. No step is too long to be stable, as a particle crosses about one cell at a time, but several
+    cells a step blur what happens on the way.
+
+    Copies (`copy.copy` and `copy.deepcopy` alike) and pickles go on as the original would, and share nothing with it.
+
+    Parameters
+    ----------
+    position
+        n x d [m], d = 2 or 3; `seed_particles` makes them.
+    cells, spacing, origin
+        (nx, ny) or (nx, ny, nz), edge of a cell [m], lower corner of the grid [m]. Outside of it is solid.
+    solid
+        A function of points (m x d) that returns m signed distances [m], negative in the solid; see
+        `perp.worlds.fluid.solids`. It is sampled at the corners of cells.
+    velocity
+        n x d, or one vector for all [m/s].
+    density
+        [kg/m^3], in the plane [kg/m^2].
+    gravity
+        A vector [m/s^2]; 9.80665 down the last axis where none is given.
+    flip
+        The share of what the grid cannot hold of a particle's velocity that it keeps in a step: 0 is PIC, 1 is FLIP.
+    separation
+        Whether liquid may leave a wall: "none", "walls", "everywhere"; see `perp.worlds.fluid.pressure`.
+    form
+        Of the pressure problem: "stencil", a row for each cell of the grid, or "sparse", for liquid cells only.
+    per_axis
+        As many particles an axis a cell stand for a full cell.
+    volume_correction
+        The share of the liquid that is too much, or too little, in a cell that one step drives out of it, or into it.
+        Without, the particles of a splash end up denser than they began, and volume is lost.
+    warm_start
+        Whether a solve starts from the pressure of the last step.
+    """
+
+    def __init__(
+        self,
+        position: Any,
+        cells: Sequence[int],
+        spacing: float,
+        *,
+        origin: Any = None,
+        solid: Distance | None = None,
+        velocity: Any = None,
+        density: float = 1000.0,
+        gravity: Any = None,
+        flip: float = 0.97,
+        separation: str = "walls",
+        form: str = "stencil",
+        per_axis: int = 2,
+        volume_correction: float = 0.5,
+        warm_start: bool = True,
+    ) -> None:
+        self.time, self.steps = 0.0, 0
+        self.staggered = StaggeredGrid(cells, spacing, origin)
+        d = self.staggered.dimension
+        self.gravity: Vector = as_vector([0.0] * (d - 1) + [-GRAVITY] if gravity is None else gravity, "gravity", d)
+        require_number(density, "density", positive=True)
+        require_count(per_axis, "per_axis", least=1)
+        self.density = float(density)
+        self.particle_volume = (self.staggered.spacing / per_axis) ** d
+        self.separation, self.form, self.flip, self.warm_start = separation, form, flip, warm_start
+        self.volume_correction = volume_correction
+        self._vessel = Vessel(self.staggered, solid)
+        self.position: NDArray[np.float64] = np.array(as_matrix(position, "position"))
+        """n x d [m]; may be changed between steps."""
+        n = len(self.position)
+        given = np.zeros((n, d)) if velocity is None else np.asarray(velocity)
+        self.velocity: NDArray[np.float64] = np.array(
+            as_matrix(np.tile(given, (n, 1)) if given.ndim == 1 else given, "velocity")
+        )
+        """n x d [m/s]; may be changed between steps."""
+        self._pressure: Vector | None = None
+        self._require_state()
+
+    def __repr__(self) -> str:
+        grid = " x ".join(f"{count:,}" for count in self.staggered.cells)
+        held = f"{len(self.position):,} particles, {grid} cells, separation {self.separation!r}"
+        return f"<{type(self).__name__}: {held}, t = {self.time:.6g} s, {self.steps:,} steps>"
+
+    def step(self, dt: float, solve: Solve) -> LiquidReport:
+        """Move the liquid on by dt [s] with the pressure from `solve(problem, x0)`."""
+        require_number(dt, "dt", positive=True)
+        require_callable(solve)
+        begun = perf_counter()
+        self._require_state()
+        position, velocity = self.position.reshape(-1), self.velocity.reshape(-1)
+        share = self.particle_volume / self.staggered.spacing**self.staggered.dimension
+        level, liquid, excess = find_surface(self._vessel, position, share)
+        volume = self._vessel.volume_below(level)
+        old, weight = collect_velocity(self._vessel, position, velocity)
+        star = [one + dt * pull for one, pull in zip(old, self.gravity, strict=True)]
+        if not all(_is_sound(one) for one in star):
+            raise StateNotFinite(self.steps + 1, self.time)
+        found = perf_counter()
+        made = make_pressure_problem(
+            self.staggered,
+            self._vessel.fractions,
+            level,
+            liquid,
+            star,
+            float(dt),
+            separation=self.separation,
+            form=self.form,
+            wanted=self.volume_correction * excess,
+        )
+        x0 = self._recall(made)
+        assembled = perf_counter()
+        solution = solve(made.problem, None if x0 is None else x0.copy())  # a solver may work in place
+        x = read_answer(solution)
+        if x.shape != (made.problem.n,):
+            raise InvalidProblem(f"x of the solution has shape {x.shape}; the problem has {made.problem.n} unknowns")
+        solved = perf_counter()
+        y = self._move(made, x, old, star, weight)
+        self.steps += 1
+        self.time += float(dt)
+        moved = perf_counter()
+        seconds = StepSeconds(found - begun, assembled - found, solved - assembled, moved - solved)
+        return LiquidReport(
+            self.steps,
+            self.time,
+            made.problem,
+            x0,
+            x,
+            solution,
+            seconds,
+            made,
+            y,
+            self.density,
+            len(self.position),
+            volume,
+            self._height(),
+            float(np.sqrt(np.square(self.velocity).sum(axis=1).max(initial=0.0))),
+        )
+
+    def _move(
+        self, made: PressureProblem, x: Vector, old: list[Vector], star: list[Vector], weight: list[Vector]
+    ) -> Vector:
+        """New velocities and positions; returns the net outflow. Raises, and changes nothing, where not finite."""
+        with np.errstate(all="ignore"):
+            y = made.problem.A.slack(x, made.problem.b, np.empty(x.size))
+            sound = _is_sound(x) and _is_sound(y)
+        if sound:
+            new = drop_pressure(self._vessel, made, made.on_cells(x), made.separating(x, y), star, weight)
+            sound = all(_is_sound(one) for one in new)
+        if sound:
+            velocity = return_velocity(self._vessel, self.position, self.velocity, self.flip, old, new)
+            position = carry_particles(self._vessel, made.dt, new, self.position, velocity)
+            sound = _is_sound(velocity) and _is_sound(position)
+        if not sound:
+            raise StateNotFinite(self.steps + 1, self.time)
+        self.position, self.velocity = position, velocity
+        scale = self.density * (self.staggered.spacing / made.dt) ** 2
+        self._pressure = freeze(np.where(made.liquid != 0, scale * made.on_cells(x), 0.0))
+        return y
+
+    def _recall(self, made: PressureProblem) -> Vector | None:
+        """The pressure of the last step, where there is liquid still, if it takes energy out of the step.
+
+        1/2 x^T A x + b^T x is below its value at zero then; the rule of `perp.worlds.warm_start`.
+        """
+        if not self.warm_start or self._pressure is None:
+            return None
+        scale = (made.dt / self.staggered.spacing) ** 2 / self.density
+        start = made.problem.project(made.of_unknowns(np.where(made.liquid != 0, scale * self._pressure, 0.0)))
+        with np.errstate(all="ignore"):
+            y = made.problem.A.slack(start, made.problem.b, np.empty(start.size))
+            return start if float(np.sum(start * (y + made.problem.b))) < 0.0 else None
+
+    def forget_pressure(self) -> None:
+        """Start the next step cold: after particles were moved by hand."""
+        self._pressure = None
+
+    def _require_state(self) -> None:
+        """Whether there is a particle for each velocity, inside the grid."""
+        d = self.staggered.dimension
+        for name in ("position", "velocity"):
+            given = getattr(self, name)
+            if given.ndim != 2 or given.shape[1] != d or len(given) != len(self.position):
+                count = "n" if name == "position" else len(self.position)
+                raise InvalidProblem(f"{name} has shape {given.shape}; {count} x {d} is needed")
+            setattr(self, name, np.ascontiguousarray(given, dtype=np.float64))
+        if not (_is_sound(self.position) and _is_sound(self.velocity)):
+            raise StateNotFinite(self.steps + 1, self.time)
+        outside = (self.position < self.staggered.origin) | (self.position > self.staggered.upper)
+        if outside.any():
+            i = int(np.argmax(outside.any(axis=1)))
+            raise InvalidProblem(f"position[{i}] is {self.position[i].tolist()}, outside of the grid")
+
+    def __copy__(self) -> Self:
+        return deepcopy(self)
+
+    def frame(self, report: StepReport | None = None) -> LiquidFrame:
+        """The state now, with the pressure of the step that led to it."""
+        if report is None:
+            cells = self.staggered.cells
+            none = np.zeros(cells, dtype=bool)
+            fields = (np.zeros(cells), none, none.copy())
+        elif isinstance(report, LiquidReport):
+            fields = (report.pressure, report.liquid, report.separating)
+        else:
+            raise TypeError(f"report is a {type(report).__name__}; the report of a step of this world is needed")
+        return LiquidFrame(self.steps, self.time, self.position.copy(), self.velocity.copy(), *fields)
+
+    def grid(self) -> LiquidGrid:
+        grid = self.staggered
+        nodes = [count + 1 for count in grid.cells]
+        return LiquidGrid(grid.cells, grid.spacing, grid.origin, self._vessel.solid.reshape(nodes))
+
+    def shapes(self) -> tuple[Shape, ...]:
+        return ()
+
+    @property
+    def mass(self) -> float:
+        """Of one particle [kg]."""
+        return self.density * self.particle_volume
+
+    def energy(self) -> float:
+        kinetic = 0.5 * float(np.square(self.velocity).sum())
+        return self.mass * (kinetic - float((self.position @ self.gravity).sum()))
+
+    def _height(self) -> float:
+        """Mean height of the particles: against gravity, or along the last axis where there is none [m]."""
+        if not len(self.position):
+            return 0.0
+        strength = float(np.linalg.norm(self.gravity))
+        up = -self.gravity / strength if strength > 0.0 else np.eye(self.staggered.dimension)[-1]
+        return float((self.position @ up).mean())
+
+    def fingerprint(self) -> str:
+        state = sha256()
+        for part in (np.array([self.time]), self.position, self.velocity):
+            state.update(np.ascontiguousarray(part).tobytes())
+        return state.hexdigest()
+
+
+def _is_sound(numbers: NDArray[np.float64]) -> bool:
+    """Whether every number is finite, and so are products of them."""
+    return bool((np.abs(numbers) < OVERFLOWING).all())
