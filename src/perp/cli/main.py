@@ -12,6 +12,7 @@ from perp.cli.demo import demo
 from perp.cli.generate import generate
 from perp.cli.group import Commands
 from perp.cli.methods import methods
+from perp.cli.scene_options import SceneCommand
 from perp.cli.scenes import scenes
 from perp.cli.simulate import simulate
 from perp.cli.solve import solve
@@ -51,7 +52,7 @@ app.command()(survey)
 app.command()(generate)
 app.command()(methods)
 app.command()(scenes)
-app.command()(simulate)
+app.command(cls=SceneCommand)(simulate)
 app.command()(demo)
 
 

@@ -22,7 +22,8 @@ def scenes(
 ) -> None:
     """List every scene: its name, where it comes from, and what it is.
 
-    perp scenes NAME shows one with its sizes, and how it is run by default; perp simulate NAME runs it.
+    perp scenes NAME shows one with its options, and how it is run by default; perp simulate NAME runs it, with
+    --OPTION VALUE for each that shall be another.
     """
     from perp.scenes import kinds
 
@@ -39,7 +40,7 @@ def scenes(
         from perp.cli.cards import show_lines
 
         show_lines([(kind.name, kind.source, kind.description) for kind in known])
-        typer.echo("\nperp scenes NAME shows one with its sizes; perp simulate NAME runs it.")
+        typer.echo("\nperp scenes NAME shows one with its options; perp simulate NAME --OPTION VALUE ... runs it.")
         return
     from perp.cli.cards import Card, show_cards
 
@@ -66,5 +67,5 @@ def card_properties(kind: SceneKind) -> dict[str, str]:
     return {
         "is": kind.description + seed,
         "runs with": f"{kind.method}{limit}, dt = {kind.dt:.6g} s",
-        "sizes": tell_options(kind.options),
+        "options": tell_options(kind.options),
     }

@@ -21,6 +21,7 @@ REFUSALS = (MethodRefused, InvalidProblem, MissingAbility, MissingExtra, FileFor
 
 
 def simulate(
+    ctx: typer.Context,
     scene: Annotated[str, typer.Argument(metavar="SCENE", help="A scene; 'perp scenes' lists them.")],
     method: Annotated[
         str | None,
@@ -29,7 +30,7 @@ def simulate(
     steps: Annotated[int, typer.Option(help="How many steps to take.")] = 300,
     dt: Annotated[float | None, typer.Option(help="Length of a step in seconds; default the scene's own.")] = None,
     size: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the scene; may be repeated.")
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the scene; --NAME VALUE does the same.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the scene's random numbers; default 0.")] = None,
     model: Annotated[str | None, typer.Option(help="The law of friction: box, cone or convex.")] = None,
@@ -43,22 +44,26 @@ def simulate(
         int | None,
         typer.Option(help="Limit for each step; default the scene's for its own method, else that of the method."),
     ] = None,
-    cold: Annotated[bool, typer.Option("--cold", help="Start each solve at zero, not from the last impulses.")] = False,
+    cold: Annotated[
+        bool, typer.Option("--cold", help="Start each solve at zero, not where the last one ended.")
+    ] = False,
     islands: Annotated[bool, typer.Option("--islands", help="Solve unconnected heaps of bodies apart.")] = False,
     record: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Record every frame and what was measured, as .hdf5.")
     ] = None,
     dump_problems: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write every step's problem, with its impulses, to this folder.")
+        Path | None, typer.Option(metavar="DIR", help="Write every step's problem, with its answer, to this folder.")
     ] = None,
     dump_format: Annotated[str, typer.Option(help="Of these problems: npz, or fclib (cone, no joints).")] = "npz",
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the final state with contact forces, as .png.")
+        Path | None, typer.Option(metavar="FILE", help="Draw the final state, with forces or speeds, as .png.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")] = False,
 ) -> None:
-    """Run a scene, and print residuals, energy errors, iterations, times, penetration and the change of energy.
+    """Run a scene, and print residuals, iterations, times, the change of energy, and how bodies or liquids fared.
+
+    Options of the scene are options here, too: perp simulate dam_break --dim 3 --cells 48. SCENE --help lists them.
 
     The first run on a machine compiles what it needs, which takes a minute or two, once.
 
@@ -69,7 +74,7 @@ def simulate(
     from perp.cli.simulation_progress import following
     from perp.cli.simulation_table import show
 
-    made = build_scene(scene, size or [], seed, model, cold)
+    made = build_scene(scene, size or [], seed, model, cold, ctx)
     own = made.kind
     name = own.method if method is None else method
     has_own_limit = max_iterations is None and name == own.method
@@ -81,7 +86,7 @@ def simulate(
     run = Run(made, solver, words, steps, own.dt if dt is None else dt, tol, max_iterations, islands, has_own_limit)
     run.check()
     targets = Targets(record, dump_problems, dump_format, plot)
-    targets.check()
+    targets.check(run)
     with refusing(*REFUSALS), ExitStack() as stack, advising("add" if method is None else "choose another"):
         folder = targets.open_folder(run, stack)
         recorder = targets.open_recorder(run, stack)

@@ -22,8 +22,12 @@ REFRESH = 0.1
 """Seconds between two changes of the figures."""
 
 
+THINGS = {"contacts": "contacts", "liquid_cells": "liquid cells"}
+"""What a step deals with: statistics that only some worlds have, as the bar names them."""
+
+
 class Figures(ProgressColumn):
-    """Step rate, contacts and residual; before the first step is done, what takes so long."""
+    """Step rate, contacts or cells, and residual; before the first step is done, what takes so long."""
 
     def render(self, task: Task) -> Text:
         if task.completed == 0:
@@ -31,7 +35,7 @@ class Figures(ProgressColumn):
                 return Text("first step", style="dim")
             return Text("compiling kernels (first run: a minute or two)", style="yellow")
         seen = task.fields
-        return Text(f"{seen['rate']:.3g} steps/s  {seen['contacts']:,.0f} contacts  residual {seen['residual']:.1e}")
+        return Text(f"{seen['rate']:.3g} steps/s  {seen['things']}residual {seen['residual']:.1e}")
 
 
 @contextmanager
@@ -43,7 +47,7 @@ def following(steps: int, *, quiet: bool) -> Iterator[OnStep | None]:
         return
     columns = (BarColumn(bar_width=16), MofNCompleteColumn(), Figures(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=steps, rate=0.0, contacts=0, residual=0.0)
+        task = bar.add_task("", total=steps, rate=0.0, things="", residual=0.0)
         begun = due = perf_counter()
         done = 0
 
@@ -57,6 +61,7 @@ def following(steps: int, *, quiet: bool) -> Iterator[OnStep | None]:
                 return
             due = now + REFRESH
             rate = (done - 1) / (now - begun) if done > 1 else 1.0 / max(measured["seconds"], 1e-9)
-            bar.update(task, completed=done, rate=rate, contacts=measured["contacts"], residual=measured["residual"])
+            things = "".join(f"{measured[name]:,.0f} {told}  " for name, told in THINGS.items() if name in measured)
+            bar.update(task, completed=done, rate=rate, things=things, residual=measured["residual"])
 
         yield show

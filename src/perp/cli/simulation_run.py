@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from perp.cli.assignments import split_assignments
 from perp.cli.errors import CommandError, refusing
+from perp.cli.scene_options import merge_options
 from perp.cli.solve import LAWS
 from perp.errors import MethodRefused, MissingExtra, suggest
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from perp.lab.simulation import OnStep
     from perp.lab.simulation_dump import ProblemFolder
     from perp.lab.simulation_summary import Summary
-    from perp.recording.writer import Recorder
+    from perp.recording.frame_writer import FrameWriter
     from perp.scenes import Scene
     from perp.solvers.method import Method
 
@@ -43,6 +43,8 @@ class Run:
         from perp.lab.simulation import make_solve
         from perp.problems.inputs import require_count, require_number
 
+        if self.islands and self.scene.world.grid() is not None:
+            raise CommandError(f"--islands: {self.scene.name} is a liquid, which has no heaps of bodies to solve apart")
         with refusing(ValueError, TypeError):
             require_count(self.steps, "steps")
             require_number(self.dt, "dt", positive=True)
@@ -59,7 +61,7 @@ class Run:
             "method_options": dict(self.method_options),
         }
 
-    def go(self, record: Recorder | None, dump: ProblemFolder | None, on_step: OnStep | None) -> Summary:
+    def go(self, record: FrameWriter | None, dump: ProblemFolder | None, on_step: OnStep | None) -> Summary:
         from perp.lab.simulation import simulate
 
         return simulate(
@@ -94,8 +96,13 @@ def advising(word: str) -> Iterator[None]:
         raise MethodRefused(f"{error}: {word} --method NAME") from error
 
 
-def build_scene(name: str, words: list[str], seed: int | None, model: str | None, cold: bool) -> Scene:
-    """The scene with these options, this friction law, and with or without a memory of impulses."""
+def build_scene(
+    name: str, words: list[str], seed: int | None, model: str | None, cold: bool, ctx: typer.Context
+) -> Scene:
+    """The scene with these options, this friction law, and with or without a memory of the last step.
+
+    `ctx` knows those options that stood in the line under their own names (`scene_options`).
+    """
     from perp.scenes import kinds, make
 
     known = kinds()
@@ -104,7 +111,7 @@ def build_scene(name: str, words: list[str], seed: int | None, model: str | None
     if model is not None and model not in LAWS:
         raise CommandError(f"--model {model!r} is unknown{suggest(model, LAWS)}")
     with naming("--size"):
-        pairs = split_assignments(words)
+        pairs = merge_options(known[name], words, ctx)
     parsers = known[name].options
     if model is not None and pairs.get("model", model) != model:
         raise CommandError(
@@ -120,7 +127,9 @@ def build_scene(name: str, words: list[str], seed: int | None, model: str | None
     if seed is not None and not known[name].seeded:
         typer.echo(f"perp: note: {name} has no random numbers; --seed changes nothing", err=True)
     world: Any = made.world
-    if model is not None and getattr(world, "model", model) != model:
+    if model is not None:
+        if not hasattr(world, "model"):
+            raise CommandError(f"--model {model}: {name} has no contacts, and so no law of friction")
         world.model = model
     if cold:
         world.warm_start = False

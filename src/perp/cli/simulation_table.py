@@ -35,44 +35,90 @@ def describe_run(run: Run, summary: Summary) -> dict[str, Any]:
         "options": dict(made.options),
         "seed": made.seed,
         "run": run.settings(),
-        "bodies": len(summary.frame.position),
         "success": summary.ended.name == "DONE",
     }
-    return head | summary.as_row()
+    bodies = {} if made.world.grid() is not None else {"bodies": len(summary.frame.position)}
+    return head | bodies | summary.as_row()
 
 
 def summary_lines(run: Run, summary: Summary) -> dict[str, str]:
     made = run.scene
     options = "".join(f", {name}={value}" for name, value in made.options.items())
-    model = getattr(made.world, "model", None)
     settings = "".join(f", {name}={value}" for name, value in run.method_options.items())
     took = f"{summary.steps} of {summary.steps_wanted} steps of {summary.dt:.6g} s"
     lines = {
         "scene": f"{made.name}{options}{f', seed={made.seed}' if made.kind.seeded else ''}",
-        "bodies": f"{len(summary.frame.position):,}{f'; {model} friction' if model else ''}",
+        **_things(run, summary),
         "method": f"{summary.method}{settings}",
         "ended": f"{summary.ended.name}: {summary.message} ({took})",
     }
     if summary.steps == 0:
         return lines
-    lines |= {
-        "contacts": f"{summary.contacts_mean:,.0f} mean, {summary.contacts_max:,} max; at most "
-        f"{summary.rows_max:,} rows",
-        "converged": f"{_converged(run, summary)}; {summary.warm:,} started from the last impulses",
+    is_liquid = made.world.grid() is not None
+    last, first_part = ("pressures", "particles to grid") if is_liquid else ("impulses", "collisions")
+    return lines | {
+        **_load(summary),
+        "converged": f"{_converged(run, summary)}; {summary.warm:,} started from the last {last}",
         "residual": f"{summary.residual_mean:.2e} mean, {summary.residual_max:.2e} max",
-        "energy error": f"{summary.energy_error_mean:.2e} J mean, {summary.energy_error_max:.2e} J max",
         "iterations": f"{summary.iterations_mean:,.1f} mean, {summary.iterations_max:,} max",
         "solver": f"{_time(summary.solve_seconds_mean)} mean, {_time(summary.solve_seconds_median)} median a step",
         "step": f"{_time(summary.step_seconds_mean)} mean, {_time(summary.step_seconds_median)} median: "
-        f"{summary.steps_per_second:,.0f} steps/s; collisions {summary.collide_share:.0%}, assembly "
+        f"{summary.steps_per_second:,.0f} steps/s; {first_part} {summary.collide_share:.0%}, assembly "
         f"{summary.assemble_share:.0%}, solver {summary.solve_share:.0%}, motion {summary.move_share:.0%}",
         "first step": f"{_time(summary.first_step_seconds)}, with the loading of kernels; not in the times above",
-        "penetration": f"{1e3 * summary.penetration_max:.3g} mm max",
+        **_motion(summary),
         "energy": f"{summary.energy_start:.4g} J to {summary.energy_end:.4g} J: change {summary.energy_drift:+.2%}, "
         f"largest gain of a step {max(summary.energy_rise, 0.0):.2g} of the start",
         "fingerprint": f"{summary.fingerprint[:16]} of the final state",
     }
-    return lines
+
+
+def _things(run: Run, summary: Summary) -> dict[str, str]:
+    """What moves."""
+    world, count = run.scene.world, len(summary.frame.position)
+    grid = world.grid()
+    if grid is not None:
+        shape = " x ".join(map(str, grid.cells))
+        return {"liquid": f"{count:,} particles in {shape} cells of {grid.spacing:.4g} m"}
+    model = getattr(world, "model", None)
+    return {"bodies": f"{count:,}{f'; {model} friction' if model else ''}"}
+
+
+def _load(summary: Summary) -> dict[str, str]:
+    """How much there was to solve for."""
+    from perp.lab.simulation_contacts import ContactSummary
+    from perp.lab.simulation_liquids import LiquidSummary
+
+    rows = f"at most {summary.rows_max:,} rows"
+    if isinstance(summary, ContactSummary):
+        return {"contacts": f"{summary.contacts_mean:,.0f} mean, {summary.contacts_max:,} max; {rows}"}
+    if isinstance(summary, LiquidSummary):
+        separating = f"separating {summary.separating_mean:,.1f} mean, {summary.separating_max:,} max"
+        return {"cells": f"with liquid {summary.liquid_cells_max:,} max; {separating}; {rows}"}
+    return {"rows": rows}
+
+
+def _motion(summary: Summary) -> dict[str, str]:
+    """How well what moves kept to what it should do."""
+    from perp.lab.simulation_contacts import ContactSummary
+    from perp.lab.simulation_liquids import LiquidSummary
+
+    if isinstance(summary, ContactSummary):
+        return {
+            "energy error": f"{summary.energy_error_mean:.2e} J mean, {summary.energy_error_max:.2e} J max",
+            "penetration": f"{1e3 * summary.penetration_max:.3g} mm max",
+        }
+    if isinstance(summary, LiquidSummary):
+        unit = "m^2" if summary.frame.dimension == 2 else "m^3"
+        return {
+            "divergence": f"{summary.divergence_max:.2e} 1/s max; separating cells grow by {summary.outflow_max:.3g} "
+            f"1/s at most",
+            "volume": f"{summary.volume_start:.4g} {unit} to {summary.volume_end:.4g} {unit}: "
+            f"change {summary.volume_drift:+.2%}",
+            "height": f"{summary.height_start:.4g} m to {summary.height_end:.4g} m, the mean of the particles; fastest "
+            f"{summary.fastest_max:.3g} m/s",
+        }
+    return {}
 
 
 def _converged(run: Run, summary: Summary) -> str:

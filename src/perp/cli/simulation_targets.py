@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from perp.cli.simulation_run import Run
     from perp.lab.simulation_dump import ProblemFolder
     from perp.lab.simulation_summary import Summary
-    from perp.recording.writer import Recorder
+    from perp.recording.frame_writer import FrameWriter
 
 RECORDINGS, PICTURES, DUMPS = (".hdf5", ".h5"), (".png", ".svg", ".pdf"), ("npz", "fclib")
 
@@ -29,10 +29,10 @@ class Targets:
     dump_format: str
     plot: Path | None
 
-    def check(self) -> None:
+    def check(self, run: Run) -> None:
         """Find out before the work, not after it, that something has no place to go or no package to make it."""
         if self.record is not None:
-            from perp.recording.writer import require_h5py
+            from perp.recording.frame_writer import require_h5py
 
             with refusing(MissingExtra):
                 require_h5py()
@@ -47,6 +47,8 @@ class Targets:
             raise CommandError(f"--dump-problems {self.dump}: that is a file; the name of a folder is needed")
         if self.dump_format not in DUMPS:
             raise CommandError(f"--dump-format {self.dump_format!r} is unknown{suggest(self.dump_format, DUMPS)}")
+        if self.dump_format == "fclib" and run.scene.world.grid() is not None:
+            raise CommandError(f"--dump-format fclib: FCLIB holds contacts, and {run.scene.name} is a liquid; use npz")
 
     def open_folder(self, run: Run, stack: ExitStack) -> ProblemFolder | None:
         from perp.lab.simulation_dump import ProblemFolder
@@ -55,7 +57,7 @@ class Targets:
             return None
         return stack.enter_context(ProblemFolder(self.dump, run.scene.world, self.dump_format))
 
-    def open_recorder(self, run: Run, stack: ExitStack) -> Recorder | None:
+    def open_recorder(self, run: Run, stack: ExitStack) -> FrameWriter | None:
         from perp.lab.simulation import name_solver, open_recorder
 
         if self.record is None:
@@ -77,8 +79,9 @@ class Targets:
 
         if self.plot is not None:
             title = f"{run.scene.name}, {summary.method}, t = {summary.frame.time:.4g} s"
+            world = run.scene.world
             with refusing(OSError):
-                draw_frame(summary.frame, run.scene.world.shapes(), self.plot, dt=run.dt, title=title)
+                draw_frame(summary.frame, world.grid() or world.shapes(), self.plot, dt=run.dt, title=title)
 
     def written(self) -> dict[str, str | None]:
         return {

@@ -1,18 +1,19 @@
-"""A frame as a picture: bodies, walls, and the forces between them. Drawn with Matplotlib, without pyplot."""
+"""A frame as a picture: bodies and the forces between them, or a liquid. Drawn with Matplotlib, without pyplot."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perp.lab.figures import require_matplotlib
 from perp.lab.palette import INK, PAPER, SERIES
-from perp.lab.scene_picture_view import DPI, View
+from perp.lab.scene_picture_view import DPI, BodyView, View
 from perp.recording.frame import Frame
+from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
 from perp.recording.shapes import Shape
 
 if TYPE_CHECKING:
@@ -23,26 +24,34 @@ WEAKEST = 1e-3
 """Forces below this share of the largest are not drawn."""
 
 
+Scenery = Sequence[Shape] | LiquidGrid
+"""What a frame does not tell, as it stays: the shapes of bodies (`world.shapes()`), or the vessel of a liquid
+(`world.grid()`)."""
+
+
 def draw_frame(
-    frame: Frame, shapes: Sequence[Shape], path: str | os.PathLike[str], *, dt: float | None = None, title: str = ""
+    frame: Frame | LiquidFrame,
+    scenery: Scenery,
+    path: str | os.PathLike[str],
+    *,
+    dt: float | None = None,
+    title: str = "",
 ) -> None:
     """Draw a frame to a file; its suffix chooses the format.
 
-    Each contact force is a line through the contact, as long as the force is large beside the largest one. `dt`, the
-    step that the impulses belong to [s], turns them into forces for the legend.
+    Bodies: each contact force is a line through the contact, as long as the force is large beside the largest one.
+    `dt`, the step that the impulses belong to [s], turns them into forces for the legend. A liquid: particles (in space
+    the surface that they make) by speed, and cells that separate from a wall.
     """
-    make_figure(frame, shapes, dt=dt, title=title).savefig(path, dpi=DPI, facecolor=PAPER.light)
+    make_figure(frame, scenery, dt=dt, title=title).savefig(path, dpi=DPI, facecolor=PAPER.light)
 
 
-def make_figure(frame: Frame, shapes: Sequence[Shape], *, dt: float | None = None, title: str = "") -> Figure:
+def make_figure(frame: Frame | LiquidFrame, scenery: Scenery, *, dt: float | None = None, title: str = "") -> Figure:
     """The same as a Matplotlib figure."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    from perp.lab.scene_picture_plane import PlaneView
-    from perp.lab.scene_picture_space import SpaceView
-
-    view: View = (PlaneView if frame.dimension == 2 else SpaceView)(frame, shapes)
+    view = _choose_view(frame, scenery)
     figure = Figure(figsize=view.size)
     figure.set_layout_engine("constrained", h_pad=0.1, w_pad=0.1)
     axes = figure.add_subplot()
@@ -50,10 +59,27 @@ def make_figure(frame: Frame, shapes: Sequence[Shape], *, dt: float | None = Non
     axes.set_xlim(*view.limits[:, 0])
     axes.set_ylim(*view.limits[:, 1])
     view.draw(axes)
-    _draw_forces(axes, frame, view, dt)
+    if isinstance(frame, Frame):
+        _draw_forces(axes, frame, cast("BodyView", view), dt)
     if title:
         axes.set_title(title, color=INK.light, fontsize=11, loc="left")
     return figure
+
+
+def _choose_view(frame: Frame | LiquidFrame, scenery: Scenery) -> View:
+    from perp.lab.scene_picture_liquid import LiquidPlaneView
+    from perp.lab.scene_picture_liquid_space import LiquidSpaceView
+    from perp.lab.scene_picture_plane import PlaneView
+    from perp.lab.scene_picture_space import SpaceView
+
+    is_flat = frame.dimension == 2
+    if isinstance(frame, LiquidFrame):
+        if not isinstance(scenery, LiquidGrid):
+            raise TypeError(f"a frame of a liquid is drawn with world.grid(), not with a {type(scenery).__name__}")
+        return (LiquidPlaneView if is_flat else LiquidSpaceView)(frame, scenery)
+    if isinstance(scenery, LiquidGrid):
+        raise TypeError("a frame of bodies is drawn with world.shapes(), not with a LiquidGrid")
+    return (PlaneView if is_flat else SpaceView)(frame, scenery)
 
 
 def force_lines(frame: Frame, length: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -72,7 +98,7 @@ def force_lines(frame: Frame, length: float) -> tuple[NDArray[np.float64], NDArr
     return np.stack([point - half, point + half], axis=1), size[drawn] / largest
 
 
-def _draw_forces(axes: Axes, frame: Frame, view: View, dt: float | None) -> None:
+def _draw_forces(axes: Axes, frame: Frame, view: BodyView, dt: float | None) -> None:
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
 

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.lab.palette import INK, LINE, MUTED
+from perp.lab.palette import LINE
+from perp.lab.scene_picture_camera import (
+    AMBIENT,
+    AROUND,
+    DIFFUSE,
+    LIGHT,
+    Picture,
+    average,
+    count_pixels,
+    draw_scale,
+    round_length,
+    unit,
+    view_axes,
+)
 from perp.lab.scene_picture_raster import NOTHING, find_covered, find_nearest, linear_over
 from perp.lab.scene_picture_surfaces import colours, make_surface, place_shapes
-from perp.lab.scene_picture_view import DPI, Points, enclose, figure_size, near
+from perp.lab.scene_picture_view import Points, enclose, figure_size, near
 from perp.recording.frame import Frame
 from perp.recording.shapes import Shape
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Picture = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
-AZIMUTH, ELEVATION = np.radians(-62.0), np.radians(21.0)
-"""Where the viewer stands, counted from the x axis and from the horizon."""
-
-
-AMBIENT, DIFFUSE = 0.5, 0.55
 SHARP = 0.75
 """Neighbouring pixels of one body whose normals have a smaller cosine between them lie on two sides of an edge."""
 
@@ -43,15 +50,13 @@ class SpaceView:
     """A picture of solid bodies. Its axes are the plane that the viewer looks at, in metres."""
 
     def __init__(self, frame: Frame, shapes: Sequence[Shape]) -> None:
-        c, s, e, up = np.cos(AZIMUTH), np.sin(AZIMUTH), np.cos(ELEVATION), np.sin(ELEVATION)
-        self.axes = np.array([[-s, c, 0.0], [-up * c, -up * s, e], [e * c, e * s, up]])
-        """Rows: to the right, upwards, and to the viewer."""
-        self.light = _unit(np.array([-0.45, 0.75, 0.6]) @ self.axes)
+        self.axes = view_axes()
+        self.light = unit(LIGHT @ self.axes)
         self.shapes = shapes
         self.surface = make_surface(frame, shapes)
         self.ground = self._find_ground(frame)
         self.limits, typical = self._find_limits(frame)
-        self.size = figure_size(self.limits, (0.2, 0.6))
+        self.size = figure_size(self.limits, AROUND)
         span = float((self.limits[1] - self.limits[0]).max())
         self.force_length = float(np.clip(0.9 * typical, 0.04 * span, 0.15 * span))
 
@@ -97,15 +102,11 @@ class SpaceView:
             self._draw_grid(axes, self.ground)
         (left, bottom), (right, top) = self.limits.tolist()
         axes.imshow(self.render(), extent=(left, right, bottom, top), origin="lower", zorder=2)
-        self._draw_scale(axes)
+        draw_scale(axes, self.limits)
 
     def render(self) -> Picture:
-        """height x width x 4 (red, green, blue, opaqueness), from below upwards; clear where no body is.
-
-        Twice as many pixels are made each way, and averaged: that makes the edges smooth.
-        """
-        inches = np.array(self.size) - [0.2, 0.6]
-        width, height = (2 * int(value) for value in np.maximum(np.ceil(inches * DPI), 1))
+        """height x width x 4 (red, green, blue, opaqueness), from below upwards; clear where no body is."""
+        width, height = count_pixels(self.size)
         extent = self.limits[1] - self.limits[0]
         to_pixels = np.array([width, height]) / extent
         seen = self._facing()
@@ -116,7 +117,7 @@ class SpaceView:
         if self.ground is not None:
             picture[..., 3] = SHADOW * self._shadow(self.ground, to_pixels, width, height)
         self._shade(picture, number, flat, seen)
-        return _average(picture)
+        return average(picture)
 
     def _facing(self) -> Numbers:
         """Numbers of the triangles that can be seen: of closed bodies those that face the viewer."""
@@ -137,7 +138,7 @@ class SpaceView:
             triangle = number[y, x]
             over = normal_over[triangle]
             across, up = (x + 0.5).astype(np.float32), (y + 0.5).astype(np.float32)
-            normal = _unit(over[:, 0] + over[:, 1] * across[:, None] + over[:, 2] * up[:, None])
+            normal = unit(over[:, 0] + over[:, 1] * across[:, None] + over[:, 2] * up[:, None])
             normal *= np.sign(normal @ to_viewer)[:, None]  # meshes may be turned inside out
             shape = self.surface.shape[seen][triangle]
             brightness = AMBIENT + DIFFUSE * np.maximum(normal @ light, 0.0)
@@ -158,7 +159,7 @@ class SpaceView:
 
         corners = np.array([(x, y) for x in self.limits[:, 0] for y in self.limits[:, 1]])
         on_plane = self._onto_ground(corners, ground)
-        pitch = _round_length(0.12 * float((self.limits[1] - self.limits[0]).max()))
+        pitch = round_length(0.12 * float((self.limits[1] - self.limits[0]).max()))
         first = np.floor(on_plane.min(axis=0) / pitch).astype(int)
         last = np.ceil(on_plane.max(axis=0) / pitch).astype(int)
         lines = [((k, first[1]), (k, last[1])) for k in range(first[0], last[0] + 1)]
@@ -174,15 +175,6 @@ class SpaceView:
         right = np.column_stack([points, np.full(len(points), ground)])
         solved: Points = np.linalg.solve(system, right.T).T[:, :2]
         return solved
-
-    def _draw_scale(self, axes: Axes) -> None:
-        width, height = self.limits[1] - self.limits[0]
-        length = _round_length(0.2 * width)
-        x, y = self.limits[0] + [0.02 * width, 0.02 * height]
-        axes.plot([x, x + length], [y, y], color=INK.light, linewidth=1.6, solid_capstyle="butt", zorder=7)
-        axes.annotate(
-            f"{length:g} m", (x, y), (2, 4), textcoords="offset points", fontsize=9, color=MUTED.light, zorder=7
-        )
 
 
 def _edges(owner: NDArray[np.int32], slope: Picture) -> NDArray[np.bool_]:
@@ -203,26 +195,3 @@ def _but_last(axis: int) -> tuple[slice, ...]:
 
 def _but_first(axis: int) -> tuple[slice, ...]:
     return (slice(None),) * axis + (slice(1, None),)
-
-
-def _average(picture: Picture) -> Picture:
-    """Half as many pixels each way; colours weighted by how opaque they are."""
-    height, width, _ = picture.shape
-    blocks = picture.reshape(height // 2, 2, width // 2, 2, 4)
-    opaque = blocks[..., 3:]
-    total = opaque.sum(axis=(1, 3))
-    colour = (blocks[..., :3] * opaque).sum(axis=(1, 3)) / np.where(total > 0.0, total, 1.0)
-    return np.concatenate([colour, total / 4.0], axis=2)
-
-
-def _unit(vectors: NDArray[Any]) -> NDArray[Any]:
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    length[length == 0.0] = 1.0
-    unit: NDArray[Any] = vectors / length
-    return unit
-
-
-def _round_length(length: float) -> float:
-    """1, 2 or 5 times a power of ten, not more than `length`."""
-    power = 10.0 ** np.floor(np.log10(length))
-    return float(power * max(step for step in (1.0, 2.0, 5.0) if step * power <= length * (1.0 + 1e-12)))

@@ -31,16 +31,20 @@ FAR = 20.0
 
 
 class View(Protocol):
-    """A picture of one frame: its size [inches], its limits (lower and upper corner), and how points come to stand."""
+    """A picture of one frame: its size [inches], and its limits (lower and upper corner)."""
 
     size: tuple[float, float]
     limits: Points
-    force_length: float
-    """Of the line of the largest force [m]."""
-
-    def project(self, points: Points) -> Points: ...
 
     def draw(self, axes: Axes) -> None: ...
+
+
+class BodyView(View, Protocol):
+    """One of bodies, on which forces are drawn: how points come to stand, and how long the largest force is [m]."""
+
+    force_length: float
+
+    def project(self, points: Points) -> Points: ...
 
 
 def colour_of(shape: Shape) -> tuple[float, float, float]:

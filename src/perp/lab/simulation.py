@@ -13,10 +13,14 @@ import numpy as np
 from perp.errors import StateNotFinite
 from perp.lab.machine import machine_facts
 from perp.lab.simulation_dump import ProblemFolder
+from perp.lab.simulation_kinds import kind_of
 from perp.lab.simulation_summary import Ending, Summary, summarise
 from perp.problems.inputs import require_count, require_number
 from perp.recording.description import Description
 from perp.recording.frame import Frame
+from perp.recording.frame_writer import FrameWriter
+from perp.recording.liquid_frame import LiquidFrame
+from perp.recording.liquid_writer import LiquidRecorder
 from perp.recording.writer import Recorder
 from perp.solvers.api import solve
 from perp.solvers.islands import solve_islands
@@ -26,25 +30,6 @@ from perp.solvers.roster import make_method
 from perp.solvers.stopping import Stopping
 from perp.worlds.report import StepReport
 from perp.worlds.world import Solve, World
-
-STATISTICS = {
-    "residual": "of the impulses, computed anew",
-    "energy_mean": "mean energy error of a row [J]",
-    "energy_max": "largest energy error of a row [J]",
-    "iterations": "of the solver",
-    "converged": "1 where the solver was within its tolerance",
-    "warm": "1 where it started from the impulses of the step before",
-    "contacts": "known to the step",
-    "rows": "of the problem",
-    "penetration": "deepest overlap at the beginning of the step [m]",
-    "energy": "kinetic and potential, after the step [J]",
-    "collide_seconds": "finding contacts",
-    "assemble_seconds": "making the problem and its starting point",
-    "solve_seconds": "in the solver",
-    "move_seconds": "from impulses to positions",
-    "seconds": "the four together",
-}
-"""What each step measures; the columns of a recording. None of the times contains the measuring."""
 
 OnStep = Callable[[StepReport, Mapping[str, float]], object]
 
@@ -59,7 +44,7 @@ def simulate(
     max_iterations: int | None = None,
     islands: bool = False,
     workers: int = 1,
-    record: Recorder | None = None,
+    record: FrameWriter | None = None,
     dump: ProblemFolder | None = None,
     on_step: OnStep | None = None,
 ) -> Summary:
@@ -74,9 +59,9 @@ def simulate(
     islands, workers
         Solve unconnected heaps apart (`perp.solve_islands`), with so many threads; only for a method.
     record
-        Every frame goes there, the one before the first step included, each with its `STATISTICS`.
+        Every frame goes there, the one before the first step included, each with its statistics (`kind_of(world)`).
     dump
-        Every step's problem goes there, with its impulses.
+        Every step's problem goes there, with what the solver found.
     on_step
         Called after each step with its report and statistics. Raise StopIteration in it to stop.
 
@@ -122,8 +107,9 @@ def simulate(
         "method": name_solver(solver),
         "dt": float(dt),
     }
-    columns = {name: np.array([row[name] for row in rows], dtype=np.float64) for name in STATISTICS}
-    return summarise(columns, energy_start, facts, world.fingerprint(), world.frame(last))
+    kind = kind_of(world)
+    columns = {name: np.array([row[name] for row in rows], dtype=np.float64) for name in kind.statistics}
+    return summarise(kind.summary, columns, energy_start, facts, world.fingerprint(), world.frame(last))
 
 
 def make_solve(
@@ -143,7 +129,7 @@ def name_solver(solver: str | Method | Solve) -> str:
 
 
 def measure_step(world: World, report: StepReport) -> dict[str, float]:
-    """The `STATISTICS` of a step; NaN for what cannot be told."""
+    """The statistics of a step, as `kind_of(world)` names them; NaN for what cannot be told."""
     found, seconds, solution = report.residuals, report.seconds, report.solution
     with np.errstate(all="ignore"):
         energy = world.energy()
@@ -151,7 +137,7 @@ def measure_step(world: World, report: StepReport) -> dict[str, float]:
     def energy_error(value: float | None) -> float:
         return value if value is not None else 0.0 if report.problem.n == 0 else np.nan
 
-    return {
+    measured = {
         "residual": found.residual,
         "energy_mean": energy_error(found.energy_mean),
         "energy_max": energy_error(found.energy_max),
@@ -159,14 +145,15 @@ def measure_step(world: World, report: StepReport) -> dict[str, float]:
         "converged": float(getattr(solution, "success", False)),
         "warm": float(report.x0 is not None),
         "rows": float(report.problem.n),
-        **report.measures(),
         "energy": energy,
         "collide_seconds": seconds.collide,
         "assemble_seconds": seconds.assemble,
         "solve_seconds": seconds.solve,
         "move_seconds": seconds.move,
         "seconds": seconds.total,
+        **report.measures(),
     }
+    return {name: measured.get(name, np.nan) for name in kind_of(world).statistics}
 
 
 def open_recorder(
@@ -178,17 +165,18 @@ def open_recorder(
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
     method: str = "",
-) -> Recorder:
+) -> FrameWriter:
     """A recorder for the frames that `simulate` makes of this world."""
-    frame = world.frame()
     facts = machine_facts()
     versions = {name: facts[name] for name in ("perp", "Python", "NumPy", "SciPy", "Numba")}
     about = Description(dt, scene, dict(options or {}), seed, method, versions)
+    statistics, grid = tuple(kind_of(world).statistics), world.grid()
+    if grid is not None:
+        return LiquidRecorder(path, grid, about=about, statistics=statistics)
+    frame = world.frame()
     bodies = len(frame.position)
-    return Recorder(
-        path, world.shapes(), bodies=bodies, dimension=frame.dimension, about=about, statistics=tuple(STATISTICS)
-    )
+    return Recorder(path, world.shapes(), bodies=bodies, dimension=frame.dimension, about=about, statistics=statistics)
 
 
-def _with(world: World, report: StepReport | None, statistics: Mapping[str, float]) -> Frame:
+def _with(world: World, report: StepReport | None, statistics: Mapping[str, float]) -> Frame | LiquidFrame:
     return replace(world.frame(report), statistics=statistics)

@@ -1,4 +1,4 @@
-"""Every step's problem in a file of its own, with the impulses that the step used as its solution."""
+"""Every step's problem in a file of its own, with the impulses or pressures that the step used as its solution."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ class ProblemFolder:
         self.path, self.suffix = Path(path), SUFFIXES[form]
         if form == "fclib":
             require_h5py()
+            if world.grid() is not None:
+                raise FileFormatError(f"{self.path}: FCLIB holds contacts, and a liquid has none; dump .npz")
             model = getattr(world, "model", "cone")
             if model != "cone":
                 raise FileFormatError(

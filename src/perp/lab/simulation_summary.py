@@ -11,6 +11,7 @@ import numpy as np
 
 from perp.problems.inputs import Vector
 from perp.recording.frame import Frame
+from perp.recording.liquid_frame import LiquidFrame
 
 
 class Ending(Enum):
@@ -42,20 +43,12 @@ class Summary:
     converged: int
     """Steps whose solve was within its tolerance."""
     warm: int
-    """Steps that started from the impulses of the step before."""
+    """Steps that started from the impulses (or pressures) of the step before."""
     residual_mean: float
     residual_max: float
-    energy_error_mean: float
-    """The mean of `Residuals.energy_mean` [J]."""
-    energy_error_max: float
-    """The largest `Residuals.energy_max` [J]."""
     iterations_mean: float
     iterations_max: int
-    contacts_mean: float
-    contacts_max: int
     rows_max: int
-    penetration_max: float
-    """The deepest overlap that any step began with [m]."""
     energy_start: float
     """Kinetic and potential [J], from the zero of height that the scene chose."""
     energy_end: float
@@ -69,7 +62,7 @@ class Summary:
     solve_seconds_mean: float
     solve_seconds_median: float
     step_seconds_mean: float
-    """Collisions, assembly, solver and motion."""
+    """Collisions (or particles to grid), assembly, solver and motion."""
     step_seconds_median: float
     collide_share: float
     """Of the time of all these steps."""
@@ -81,13 +74,18 @@ class Summary:
     """The hash of the world's final state: runs that agree in it are the same, bit by bit."""
     columns: Mapping[str, Vector]
     """What each step measured, by name."""
-    frame: Frame
-    """The final state, with the contacts of the last step."""
+    frame: Frame | LiquidFrame
+    """The final state, with the contacts (or the pressure) of the last step."""
 
     def __repr__(self) -> str:
         taken = f"{self.steps:,} of {self.steps_wanted:,} steps of {self.dt:.6g} s with {self.method}"
         solved = f"{self.converged:,} converged, largest residual {self.residual_max:.2e}"
-        return f"<Summary: {self.ended.name}, {taken}, {solved}, {self.steps_per_second:,.3g} steps/s>"
+        return f"<{type(self).__name__}: {self.ended.name}, {taken}, {solved}, {self.steps_per_second:,.3g} steps/s>"
+
+    @classmethod
+    def own_figures(cls, columns: Mapping[str, Vector]) -> dict[str, Any]:
+        """The fields that only runs of this kind of world have."""
+        return {}
 
     @property
     def steps_per_second(self) -> float:
@@ -100,9 +98,14 @@ class Summary:
 
 
 def summarise(
-    columns: Mapping[str, Vector], energy_start: float, facts: Mapping[str, Any], fingerprint: str, frame: Frame
+    kind: type[Summary],
+    columns: Mapping[str, Vector],
+    energy_start: float,
+    facts: Mapping[str, Any],
+    fingerprint: str,
+    frame: Frame | LiquidFrame,
 ) -> Summary:
-    """`facts` are those fields of the summary that no column tells."""
+    """`kind` is what suits the world; `facts` are those fields of the summary that no column tells."""
     steps = columns["seconds"].size
     later = slice(1, None) if steps > 1 else slice(None)
     total = float(np.sum(columns["seconds"][later]))
@@ -113,29 +116,25 @@ def summarise(
     energy = np.concatenate([[energy_start], columns["energy"]])
     with np.errstate(all="ignore"):
         scale = abs(energy_start) or float(np.max(np.abs(energy))) or 1.0
-        drift, rise = float(energy[-1] - energy_start) / scale, _largest(np.diff(energy)) / scale
-    return Summary(
+        drift, rise = float(energy[-1] - energy_start) / scale, largest(np.diff(energy)) / scale
+    return kind(
         **facts,
+        **kind.own_figures(columns),
         steps=steps,
         converged=int(np.sum(columns["converged"])),
         warm=int(np.sum(columns["warm"])),
-        residual_mean=_mean(columns["residual"]),
-        residual_max=_largest(columns["residual"]),
-        energy_error_mean=_mean(columns["energy_mean"]),
-        energy_error_max=_largest(columns["energy_max"]),
-        iterations_mean=_mean(columns["iterations"]),
+        residual_mean=mean(columns["residual"]),
+        residual_max=largest(columns["residual"]),
+        iterations_mean=mean(columns["iterations"]),
         iterations_max=int(max(columns["iterations"], default=0)),
-        contacts_mean=_mean(columns["contacts"]),
-        contacts_max=int(max(columns["contacts"], default=0)),
         rows_max=int(max(columns["rows"], default=0)),
-        penetration_max=float(max(columns["penetration"], default=0.0)),
         energy_start=energy_start,
         energy_end=float(energy[-1]),
         energy_drift=drift,
         energy_rise=rise,
-        solve_seconds_mean=_mean(columns["solve_seconds"][later]),
+        solve_seconds_mean=mean(columns["solve_seconds"][later]),
         solve_seconds_median=_median(columns["solve_seconds"][later]),
-        step_seconds_mean=_mean(columns["seconds"][later]),
+        step_seconds_mean=mean(columns["seconds"][later]),
         step_seconds_median=_median(columns["seconds"][later]),
         **shares,
         first_step_seconds=float(columns["seconds"][0]) if steps else np.nan,
@@ -145,7 +144,7 @@ def summarise(
     )
 
 
-def _mean(column: Vector) -> float:
+def mean(column: Vector) -> float:
     return float(np.mean(column)) if column.size else np.nan
 
 
@@ -153,5 +152,5 @@ def _median(column: Vector) -> float:
     return float(np.median(column)) if column.size else np.nan
 
 
-def _largest(column: Vector) -> float:
+def largest(column: Vector) -> float:
     return float(np.max(column)) if column.size else np.nan

@@ -1,0 +1,240 @@
+"""A liquid in space: its surface, seen from afar, and lines around what holds it.
+
+Each particle is a ball. Of those at the surface the nearest to the viewer is found at each pixel, and the heights of
+the pixels are made smooth before light falls on them, so that balls become a surface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.lab.palette import INK, MUTED, SERIES
+from perp.lab.scene_picture_camera import (
+    AMBIENT,
+    DIFFUSE,
+    LIGHT,
+    Picture,
+    average,
+    count_pixels,
+    draw_scale,
+    view_axes,
+)
+from perp.lab.scene_picture_liquid import (
+    RIM,
+    add_colour_bar,
+    colours_of,
+    rimmed_distance,
+    rimmed_nodes,
+    speeds,
+    tell_separating,
+)
+from perp.lab.scene_picture_view import Points, enclose, figure_size
+from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+RADIUS = 0.62
+"""Of the ball of a particle, in cells."""
+
+SMOOTH = 0.5
+"""How far heights are averaged, in cells."""
+
+EDGE, JUMP = 0.5, 2.5
+"""How much an outline keeps of the colour; how far apart the pixels on both sides of it lie, in cells."""
+
+AROUND = (1.7, 0.6)
+"""Inches beside the picture, with the bar of colours."""
+
+SLICES, SHORTEST = 5, 0.2
+"""Lines around a vessel, along each axis; shorter ones than this share of the grid's longest side are left out."""
+
+
+class LiquidSpaceView:
+    """A picture of a liquid. Its axes are the plane that the viewer looks at, in metres."""
+
+    def __init__(self, frame: LiquidFrame, grid: LiquidGrid) -> None:
+        self.frame, self.grid, self.axes = frame, grid, view_axes()
+        self.lines = list(vessel_lines(grid))
+        seen = np.concatenate([self.project(line) for line in self.lines] or [self._corners()])
+        self.limits = enclose(seen, seen, 0.03)
+        self.size = figure_size(self.limits, AROUND)
+
+    def _corners(self) -> Points:
+        ends = np.stack([self.grid.origin, self.grid.origin + self.grid.spacing * np.array(self.grid.cells)])
+        places = np.array(np.meshgrid(*ends.T)).reshape(3, -1).T
+        return self.project(places)
+
+    def project(self, points: Points) -> Points:
+        flat: Points = points @ self.axes[:2].T
+        return flat
+
+    def draw(self, axes: Axes) -> None:
+        from matplotlib.collections import LineCollection
+
+        axes.set_axis_off()
+        flat = [self.project(line) for line in self.lines]
+        axes.add_collection(LineCollection(flat, colors=MUTED.light, linewidths=0.6, zorder=1))
+        (left, bottom), (right, top) = self.limits.tolist()
+        axes.imshow(self.render(), extent=(left, right, bottom, top), origin="lower", zorder=2)
+        axes.add_collection(LineCollection(flat, colors=INK.light, linewidths=0.4, alpha=0.3, zorder=3))
+        self._draw_separating(axes)
+        add_colour_bar(axes, colours_of(speeds(self.frame)))
+        draw_scale(axes, self.limits)
+
+    def _draw_separating(self, axes: Axes) -> None:
+        cells = np.argwhere(self.frame.separating)
+        if len(cells):
+            middle = self.project(self.grid.origin + self.grid.spacing * (cells + 0.5))
+            axes.scatter(
+                middle[:, 0],
+                middle[:, 1],
+                s=6.0,
+                marker="s",
+                facecolors="none",
+                edgecolors=SERIES[1].light,
+                linewidths=0.6,
+                rasterized=True,
+                zorder=5,
+            )
+            tell_separating(axes, len(cells))
+
+    def render(self) -> Picture:
+        """height x width x 4 (red, green, blue, opaqueness), from below upwards; clear where no liquid is."""
+        width, height = count_pixels((self.size[0] - AROUND[0] + 0.2, self.size[1]))
+        scale = width / float(self.limits[1, 0] - self.limits[0, 0])
+        picture = np.zeros((height, width, 4), dtype=np.float32)
+        shown = in_sight(self.frame.position, self.grid, self.axes[2])
+        place = (self.project(self.frame.position[shown]) - self.limits[0]) * scale
+        depth = self.frame.position[shown] @ self.axes[2] * scale
+        cell = self.grid.spacing * scale
+        number, level = nearest_balls(place, depth, RADIUS * cell, width, height)
+        covered = number >= 0
+        if not covered.any():
+            return average(picture)
+        speed = np.where(covered, speeds(self.frame)[shown][number], 0.0)
+        smooth, speed = _smoothed(level, speed, covered, SMOOTH * cell)
+        picture[..., :3] = colours_of(speeds(self.frame)).to_rgba(speed)[..., :3]
+        picture[..., :3] *= _brightness(smooth)[..., None]
+        picture[_outlines(level, covered, JUMP * cell), :3] *= EDGE
+        picture[..., 3] = covered
+        return average(np.minimum(picture, 1.0))
+
+
+def in_sight(position: Points, grid: LiquidGrid, viewer: Floats) -> NDArray[np.int64]:
+    """Numbers of those particles that have a cell without particles between their own and the viewer.
+
+    A cell is hidden by the seven that share a corner, an edge or a face with it on that side of it.
+    """
+    from scipy.ndimage import binary_erosion
+
+    cell = np.floor((position - grid.origin) / grid.spacing)
+    cell = np.clip(np.nan_to_num(cell), 0, np.array(grid.cells) - 1).astype(np.int64)
+    flat = np.ravel_multi_index(tuple(cell.T), grid.cells)
+    occupied = np.zeros(grid.cells, dtype=np.bool_)
+    occupied.reshape(-1)[flat] = True
+    hiding = np.zeros((3, 3, 3), dtype=np.bool_)
+    hiding[tuple(slice(1, 3) if towards > 0.0 else slice(0, 2) for towards in viewer)] = True
+    return np.flatnonzero(~binary_erosion(occupied, hiding).reshape(-1)[flat])
+
+
+def nearest_balls(
+    place: Points, depth: Floats, radius: float, width: int, height: int
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """height x width: the number of the ball that is nearest to the viewer (-1: none), and how near it is there.
+
+    Pixel by pixel of a ball, all balls at once: those that come later are nearer, and so win over others in the pixel.
+    """
+    reach = int(np.ceil(max(radius, 1.0)))
+    order = np.argsort(depth, kind="stable").astype(np.int32)
+    column, row = np.floor(place[order]).T
+    inside = (column >= -reach) & (column < width + reach) & (row >= -reach) & (row < height + reach)
+    order, column, row = order[inside], column[inside].astype(np.int32), row[inside].astype(np.int32)
+    rim = 2 * reach  # room for all of a ball that reaches into the picture
+    wide, tall = width + 2 * rim, height + 2 * rim
+    pixel, near = (row + rim) * np.int32(wide) + (column + rim), depth[order].astype(np.float32)
+    number, level = np.full(tall * wide, -1, dtype=np.int32), np.full(tall * wide, -np.inf, dtype=np.float32)
+    for dy in range(-reach, reach + 1):
+        for dx in range(-reach, reach + 1):
+            bulge = radius**2 - dx**2 - dy**2
+            if bulge >= 0.0 or dx == dy == 0:
+                higher = near + np.sqrt(max(bulge, 0.0), dtype=np.float32)
+                _keep_nearest(pixel + np.int32(dy * wide + dx), higher, order, number, level)
+    shown = slice(rim, rim + height), slice(rim, rim + width)
+    return number.reshape(tall, wide)[shown], level.reshape(tall, wide)[shown]
+
+
+def _keep_nearest(
+    pixel: NDArray[np.int32],
+    near: NDArray[np.float32],
+    ball: NDArray[np.int32],
+    number: NDArray[np.int32],
+    level: NDArray[np.float32],
+) -> None:
+    wins = np.flatnonzero(near > level[pixel])
+    level[pixel[wins]] = near[wins]
+    number[pixel[wins]] = ball[wins]
+
+
+def _smoothed(
+    level: NDArray[np.float32], speed: Floats, covered: NDArray[np.bool_], width: float
+) -> tuple[Floats, Floats]:
+    """Averages over what is covered, so that nothing leaks in from where there is no liquid."""
+    from scipy.ndimage import gaussian_filter
+
+    weight = gaussian_filter(covered.astype(np.float64), width)
+    weight[weight <= 1e-12] = 1.0
+    found = [
+        gaussian_filter(np.where(covered, values, 0.0), width, mode="constant") / weight for values in (level, speed)
+    ]
+    return found[0], found[1]
+
+
+def _brightness(level: Floats) -> Floats:
+    """Lambert's law for a surface of these heights over the picture."""
+    along_y, along_x = np.gradient(level)
+    slope = np.sqrt(along_x**2 + along_y**2 + 1.0)
+    towards = (LIGHT[2] - along_x * LIGHT[0] - along_y * LIGHT[1]) / slope
+    brightness: Floats = AMBIENT + DIFFUSE * np.maximum(towards, 0.0)
+    return brightness
+
+
+def _outlines(level: NDArray[np.float32], covered: NDArray[np.bool_], jump: float) -> NDArray[np.bool_]:
+    """Pixels in front of others that lie much farther away, or of nothing."""
+    here = np.where(covered, level, -np.inf)
+    edge = np.zeros(level.shape, dtype=np.bool_)
+    with np.errstate(invalid="ignore"):
+        for axis in (0, 1):
+            ahead = np.diff(here, axis=axis)
+            first, last = (slice(None),) * axis + (slice(None, -1),), (slice(None),) * axis + (slice(1, None),)
+            edge[first] |= ahead < -jump
+            edge[last] |= ahead > jump
+    return edge & covered
+
+
+def vessel_lines(grid: LiquidGrid) -> Iterator[Points]:
+    """Lines on the surface of the solid: cuts across each axis, from one end of the room for liquid to the other."""
+    from contourpy import contour_generator
+
+    distance, surface = rimmed_distance(grid), -RIM * grid.spacing  # nodes on a wall count as open
+    nodes = [rimmed_nodes(grid, axis) for axis in range(3)]
+    for axis in range(3):
+        others = [k for k in range(3) if k != axis]
+        is_open = np.flatnonzero((distance > surface).any(axis=tuple(others)))
+        if not is_open.size:
+            return
+        for place in np.unique(np.linspace(is_open[0], is_open[-1], SLICES).round().astype(np.int64)):
+            cut = np.take(distance, place, axis=axis)
+            for found in contour_generator(nodes[others[0]], nodes[others[1]], cut.T).lines(surface):
+                line = np.array(found, dtype=np.float64)
+                if np.ptp(line, axis=0).max() < SHORTEST * grid.spacing * max(grid.cells):
+                    continue
+                points = np.empty((len(line), 3))
+                points[:, others], points[:, axis] = line, nodes[axis][place]
+                yield points
