@@ -34,6 +34,7 @@ from perp.gallery.example import Example, Expected
 from perp.gallery.grid import closed_fluid, fluid_like, poisson_2d, poisson_3d
 from perp.gallery.grips import pinched_capsule
 from perp.gallery.hinge_chain import hinged_chain
+from perp.gallery.obstacles import Obstacle, double_obstacle, membrane, radial_obstacle
 from perp.gallery.options import Option
 from perp.gallery.painleve import painleve_rod, painleve_step
 from perp.gallery.planted import planted_box, planted_contacts, planted_lcp
@@ -47,6 +48,7 @@ __all__ = [
     "Example",
     "Expected",
     "Scene",
+    "Obstacle",
     "Kind",
     "Option",
     "planted_lcp",
@@ -61,6 +63,9 @@ __all__ = [
     "poisson_2d",
     "poisson_3d",
     "closed_fluid",
+    "radial_obstacle",
+    "membrane",
+    "double_obstacle",
     "contact_like",
     "box_stack",
     "boxed_stack",

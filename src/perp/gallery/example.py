@@ -22,7 +22,9 @@ class Example:
     """A problem, its known solution `x` (or None), and the recipe (name, seed, options) that makes it again.
 
     `solutions` lists every solution where there are finitely many and they are known in closed form; for a continuum it
-    lists the corners. `options` holds every option of the generator, given or not.
+    lists the corners. `options` holds every option of the generator, given or not. Where the problem is a continuous
+    one on a grid and the solution of that one is known, `continuous` has it at the points of the grid: x tends to it as
+    the grid is refined.
     """
 
     problem: Problem
@@ -33,6 +35,7 @@ class Example:
     name: str = ""
     seed: int = 0
     options: Mapping[str, Any] = field(default_factory=dict)
+    continuous: Vector | None = None
 
     @property
     def is_solvable(self) -> bool:
