@@ -17,6 +17,7 @@ from rich.table import Table
 import perp
 from benchmarks.contacts import measure_contact_methods
 from benchmarks.cpp_twin import FLAGS, CppTwin
+from benchmarks.fluid import add_fluid_options, measure_fluid
 from benchmarks.modulus import measure_methods, measure_sweeps
 from benchmarks.newton import measure_newton
 from benchmarks.overhead import measure_checks, measure_loop, measure_memory, measure_start
@@ -44,15 +45,19 @@ BENCHMARKS: dict[str, Measure] = {
     "modulus": lambda options: (measure_sweeps(), measure_methods()),
     "preconditioners": measure_preconditioners,
     "worlds": measure_worlds,
+    "fluid": measure_fluid,
 }
 
 
 def main(arguments: list[str]) -> None:
     parser = ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "names", nargs="*", help=f"of {', '.join(BENCHMARKS)}; none: all, pivoting and newton in their quick forms"
+        "names",
+        nargs="*",
+        help=f"of {', '.join(BENCHMARKS)}; none: all, pivoting, newton and fluid in their quick forms",
     )
     add_options(parser)
+    add_fluid_options(parser)
     options = parser.parse_args(arguments)
     unknown = set(options.names) - set(BENCHMARKS)
     if unknown:

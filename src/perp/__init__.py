@@ -38,11 +38,13 @@ from perp.solvers.gradient.spg import SPG
 from perp.solvers.island_results import IslandsResult
 from perp.solvers.islands import solve_islands
 from perp.solvers.loop import Progress
+from perp.solvers.multilevel.multigrid import Multigrid
 from perp.solvers.newton.cone_newton import ConeNewton
 from perp.solvers.newton.fischer import Fischer
 from perp.solvers.newton.interior_pivoting import InteriorPivoting
 from perp.solvers.newton.interior_point import InteriorPoint
 from perp.solvers.newton.minimum_map import MinimumMap
+from perp.solvers.newton.policy_iteration import PolicyIteration
 from perp.solvers.pivoting.all_solutions import Solutions
 from perp.solvers.pivoting.all_solutions import enumerate_solutions as enumerate
 from perp.solvers.pivoting.block_principal import BlockPrincipal
@@ -137,6 +139,8 @@ __all__ = [
     "PGSSM",
     "Staggering",
     "MinimumMap",
+    "PolicyIteration",
+    "Multigrid",
     "Fischer",
     "InteriorPoint",
     "InteriorPivoting",

@@ -34,6 +34,13 @@ for A in matrices:
         for method in (*suitable_methods(problem), *shuffled):
             result = perp.solve(problem, method, max_iterations=3, x0=np.ones(problem.n))
             result.verify(), perp.verify(problem, result.x), perp.verify(problem, [0] * problem.n)
+for couplings in (-1.0, [-np.ones((2, 4)), -np.ones((3, 3))]):
+    stencil = perp.StencilOperator((3, 4), 4.5, couplings)
+    for problem in (perp.LCP(stencil, -np.ones(12)), perp.BoxLCP(stencil, -np.ones(12), 0.0, 1.0)):
+        coloured = (perp.PSOR(order="coloured"), perp.SymmetricPSOR(order="coloured"))
+        for method in (*suitable_methods(problem), *coloured):
+            perp.solve(problem, method, max_iterations=3, x0=np.ones(12)).verify()
+perp.solve(perp.LCP(np.eye(2), [-1e200, 1e200]), "pgs", max_iterations=3)  # squares overflow
 perp.enumerate(perp.gallery.make("degenerate", n=4).problem)
 perp.warm_up()
 perp.worlds.warm_up()

@@ -15,11 +15,13 @@ from perp.solvers.gradient.mprgp import MPRGP
 from perp.solvers.gradient.pgcg import PGCG
 from perp.solvers.gradient.spg import SPG
 from perp.solvers.method import Method
+from perp.solvers.multilevel.multigrid import Multigrid
 from perp.solvers.newton.cone_newton import ConeNewton
 from perp.solvers.newton.fischer import Fischer
 from perp.solvers.newton.interior_pivoting import InteriorPivoting
 from perp.solvers.newton.interior_point import InteriorPoint
 from perp.solvers.newton.minimum_map import MinimumMap
+from perp.solvers.newton.policy_iteration import PolicyIteration
 from perp.solvers.pivoting.block_principal import BlockPrincipal
 from perp.solvers.pivoting.dantzig import Dantzig
 from perp.solvers.pivoting.enumeration import Enumeration
@@ -57,6 +59,7 @@ METHODS: tuple[type[Method], ...] = (
     PGSSM,
     Staggering,
     MinimumMap,
+    PolicyIteration,
     Fischer,
     InteriorPoint,
     InteriorPivoting,
@@ -66,6 +69,7 @@ METHODS: tuple[type[Method], ...] = (
     APGD,
     SPG,
     ADMM,
+    Multigrid,
     QuadraticProgram,
 )
 

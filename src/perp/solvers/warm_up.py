@@ -21,20 +21,25 @@ from perp.problems.operators import (
     Operator,
     PlanarMasses,
     SparseOperator,
+    StencilOperator,
 )
 from perp.solvers.api import solve
 from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
+from perp.solvers.gradient.mprgp import MPRGP
+from perp.solvers.multilevel.multigrid import Multigrid
 from perp.solvers.newton.cone_newton import ConeNewton
 from perp.solvers.newton.fischer import Fischer
 from perp.solvers.newton.interior_pivoting import InteriorPivoting
 from perp.solvers.newton.interior_point import InteriorPoint
 from perp.solvers.newton.minimum_map import MinimumMap
+from perp.solvers.newton.policy_iteration import PolicyIteration
 from perp.solvers.pivoting.block_principal import BlockPrincipal
 from perp.solvers.pivoting.dantzig import Dantzig
 from perp.solvers.pivoting.principal import Principal
 from perp.solvers.roster import suitable_methods
 from perp.solvers.splitting.block_gauss_seidel import BlockGaussSeidel
+from perp.solvers.splitting.gauss_seidel import PSOR
 from perp.solvers.splitting.staggering import Staggering
 
 
@@ -68,6 +73,7 @@ def warm_up() -> None:
     _warm_up_newton(bodies)
     _warm_up_cone_newton(forms)
     _warm_up_krylov(bodies)
+    _warm_up_grids()
 
 
 def _warm_up_planar(jacobian: NDArray[np.float64]) -> None:
@@ -133,3 +139,18 @@ def _warm_up_krylov(bodies: FactoredOperator) -> None:
         for method in (APGD(), ADMM()):
             solve(ContactProblem(bodies, -np.ones(6), 0.5, model), method, max_iterations=1)
     solve(ContactProblem(bodies, -np.ones(6), 0.5, "cone"), Staggering(), max_iterations=1)
+
+
+def _warm_up_grids() -> None:
+    """Sweeps, incomplete factors, nested grids, policies and cycles, with couplings of either kind."""
+    faces = [np.full((8, 9), -1.0), np.full((9, 8), -1.0)]
+    for A in (StencilOperator((9, 9), 4.0, -1.0), StencilOperator((9, 9), 4.0, faces)):
+        for problem in (LCP(A, -np.ones(81)), BoxLCP(A, -np.ones(81), 0.0, 1.0)):
+            for order in ("forward", "coloured"):
+                solve(problem, PSOR(order=order), max_iterations=1).verify()
+            for preconditioner in ("ic0", "mic0", "multigrid"):
+                solve(problem, PolicyIteration(preconditioner=preconditioner))
+            solve(problem, MPRGP(preconditioner="ic0", initial="nested", expand_along="conjugate"))
+            for method in (Multigrid(), Multigrid(coarse="monotone", accelerate="always")):
+                solve(problem, method)
+    solve(LCP(A.to_sparse(), -np.ones(81)), PolicyIteration())  # mic0 by entries

@@ -10,9 +10,22 @@ A is a matrix, an operator or a function v -> A v; the tolerance is absolute; th
 """
 
 from perp.linalg.krylov.cg import cg
+from perp.linalg.krylov.cycles import Workspace
 from perp.linalg.krylov.forcing import forcing, next_gamma
+from perp.linalg.krylov.free_rows import FreeProduct
 from perp.linalg.krylov.gmres import gmres
 from perp.linalg.krylov.minres import minres
 from perp.linalg.krylov.outcome import Ending, Product, Solution
 
-__all__ = ["cg", "minres", "gmres", "forcing", "next_gamma", "Ending", "Product", "Solution"]
+__all__ = [
+    "cg",
+    "minres",
+    "gmres",
+    "forcing",
+    "next_gamma",
+    "Ending",
+    "FreeProduct",
+    "Product",
+    "Solution",
+    "Workspace",
+]

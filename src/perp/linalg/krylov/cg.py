@@ -5,7 +5,9 @@ from __future__ import annotations
 from math import inf, isfinite, sqrt
 from typing import Any
 
-from perp.linalg.krylov.cycles import EPSILON, Cycle, norm, run_cycles, writable
+import numpy as np
+
+from perp.linalg.krylov.cycles import EPSILON, Cycle, Workspace, norm, run_cycles, writable
 from perp.linalg.krylov.inputs import read_system
 from perp.linalg.krylov.outcome import Ending, Product, Solution
 from perp.problems.inputs import Vector
@@ -28,6 +30,7 @@ def cg(
     preconditioner: Product | None = None,
     tolerance: float,
     max_iterations: int,
+    work: Workspace | None = None,
 ) -> Solution:
     """Solve A x = b for symmetric positive definite A, until ||b - A x||_2 <= tolerance (absolute).
 
@@ -42,14 +45,17 @@ def cg(
     Negative curvature, or one that is zero up to rounding, ends with the x before and that direction; where the system
     contradicts itself, that x may be far from any solution. At the iteration limit the last iterate is returned, whose
     error in the norm of A is the least so far.
+
+    Product and preconditioner may give the same array each time. With `work` no vector is made here.
     """
     product, b = read_system(A, b, tolerance, max_iterations)
     size = norm(writable(b))
 
     def run(x: Vector, r: Vector, residual: float, limit: int) -> Cycle:
-        return _run(product, preconditioner, tolerance, max(size, residual), x, r, residual, limit)
+        q = np.empty(x.size) if work is None else work.q
+        return _run(product, preconditioner, tolerance, max(size, residual), x, r, q, residual, limit)
 
-    return run_cycles(run, product, b, x0, tolerance, max_iterations, ENOUGH)
+    return run_cycles(run, product, b, x0, tolerance, max_iterations, ENOUGH, work)
 
 
 def _run(
@@ -59,13 +65,14 @@ def _run(
     size: float,
     x: Vector,
     r: Vector,
+    q: Vector,
     residual: float,
     limit: int,
 ) -> Cycle:
     """Until the carried residual is small enough; `size` is what its rounding errors are measured by."""
     from perp.kernels import krylov
 
-    q = r.copy()
+    q[:] = 0.0
     rz_old = length = 0.0
     greatest, least = 0.0, inf  # of q^T A q / q^T P q, which lies between the eigenvalues of P^-1 A
     for done in range(limit):

@@ -33,6 +33,22 @@ Run = Callable[[Vector, Vector, float, int], Cycle]
 """(x, r, ||r||, iterations left) -> what was done; x and r are changed in place."""
 
 
+@dataclass(frozen=True)
+class Workspace:
+    """Three vectors for a caller who solves many large systems: a new one each time costs more than to fill it.
+
+    The x of a `Solution` is then one of them, and is overwritten by the next solve.
+    """
+
+    x: Vector
+    r: Vector
+    q: Vector
+
+    @staticmethod
+    def for_rows(n: int) -> Workspace:
+        return Workspace(np.empty(n), np.empty(n), np.empty(n))
+
+
 def run_cycles(
     run: Run,
     product: Product,
@@ -41,10 +57,11 @@ def run_cycles(
     tolerance: float,
     max_iterations: int,
     enough: float,
+    work: Workspace | None = None,
 ) -> Solution:
     """Cycles until ||b - A x|| <= tolerance; one that leaves more than `enough` of the true residual is the last."""
     with np.errstate(all="ignore"):  # what overflows ends with NON_FINITE
-        x, r = _begin(product, b, x0)
+        x, r = _begin(product, b, x0, work)
         iterations, last = 0, inf
         while True:
             residual = norm(r)
@@ -72,12 +89,15 @@ def _judge(residual: float, tolerance: float, is_late: bool, is_stuck: bool) -> 
     return Ending.BREAKDOWN if is_stuck else None
 
 
-def _begin(product: Product, b: Vector, x0: Vector | None) -> tuple[Vector, Vector]:
+def _begin(product: Product, b: Vector, x0: Vector | None, work: Workspace | None = None) -> tuple[Vector, Vector]:
     """x and b - A x at the start; without x0, or from zero, that takes no product."""
+    x, r = (np.empty(b.size), np.empty(b.size)) if work is None else (work.x, work.r)
     if x0 is None or not np.any(x0):
-        return np.zeros(b.size), np.array(b, dtype=np.float64)
-    x = np.array(x0, dtype=np.float64)
-    return x, writable(b - product(x))
+        x[:], r[:] = 0.0, b
+    else:
+        x[:] = x0
+        np.subtract(b, product(x), out=r)
+    return x, r
 
 
 def writable(v: Vector) -> Vector:

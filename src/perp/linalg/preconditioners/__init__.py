@@ -8,6 +8,7 @@ from perp.linalg.preconditioners.block_jacobi import BlockJacobiPreconditioner
 from perp.linalg.preconditioners.diagonal import JacobiPreconditioner, NoPreconditioner
 from perp.linalg.preconditioners.incomplete_cholesky import IC0, CompensatedIC0, ImaginaryIC0, PartialShiftIC0
 from perp.linalg.preconditioners.incomplete_threshold import ICT
+from perp.linalg.preconditioners.modified_incomplete import MIC0
 from perp.linalg.preconditioners.multigrid import MultigridPreconditioner
 from perp.linalg.preconditioners.scaled import ScaledPreconditioner
 from perp.linalg.preconditioners.symmetric_gauss_seidel import SymmetricGaussSeidelPreconditioner
@@ -19,6 +20,7 @@ RECIPES: tuple[type[Recipe], ...] = (
     SymmetricGaussSeidelPreconditioner,
     IC0,
     CompensatedIC0,
+    MIC0,
     ICT,
     PartialShiftIC0,
     ImaginaryIC0,
@@ -54,6 +56,7 @@ __all__ = [
     "SymmetricGaussSeidelPreconditioner",
     "IC0",
     "CompensatedIC0",
+    "MIC0",
     "ICT",
     "PartialShiftIC0",
     "ImaginaryIC0",

@@ -18,12 +18,15 @@ from typing import ClassVar
 import numpy as np
 
 from perp.errors import suggest
+from perp.linalg.cholesky import dependence
 from perp.linalg.orderings import METHODS
 from perp.linalg.preconditioners.base import Preconditioner, Recipe
+from perp.linalg.preconditioners.grid_factor import MOST_AXES, GridFactor
 from perp.linalg.preconditioners.incomplete_factor import FIRST_SHIFT, GROWTH, IncompleteFactor
 from perp.linalg.preconditioners.lower_triangle import Indices
 from perp.linalg.symbolic import Integers
 from perp.problems.inputs import Vector, require_number
+from perp.problems.operators import StencilOperator
 from perp.problems.operators.base import TO_SPARSE, Operator
 from perp.problems.problem import Problem
 
@@ -119,13 +122,23 @@ class IC0(IncompleteRecipe):
 
     The listing breaks down at a negative pivot. Here such a row is decoupled: P keeps its diagonal entry and drops its
     other ones, and L is what it would be for a matrix without them. `report()` counts `decoupled_rows`.
+
+    On a stencil, in the order of its cells, the same L takes one number a cell; where that has a negative pivot, A is
+    formed after all.
     """
 
     name: ClassVar[str] = "ic0"
     reference: ClassVar[str] = "THESIS Algorithm 4"
 
     def prepare(self, problem: Problem) -> Preconditioner:
-        return _Decoupled(problem.A, self.ordering)
+        A = problem.A
+
+        def by_entries() -> Preconditioner:
+            return _Decoupled(A, self.ordering)
+
+        if isinstance(A, StencilOperator) and len(A.grid) <= MOST_AXES and self.ordering == "natural":
+            return GridFactor(A, 0.0, dependence(len(A.grid) + 1), False, by_entries)
+        return by_entries()
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Algebraic multigrid for grid-like matrices, through PyAMG."""
+"""Multigrid as a preconditioner: geometric for stencils, and algebraic, through PyAMG, for other matrices."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import MissingExtra
+from perp.linalg.multigrid import grid_sizes
 from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe
+from perp.linalg.preconditioners.grid_multigrid import GridMultigrid
 from perp.linalg.preconditioners.positive import positive_diagonal
-from perp.problems.inputs import Vector
+from perp.problems.inputs import Vector, require_count
+from perp.problems.operators import Operator, StencilOperator
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 
@@ -25,14 +28,13 @@ COARSEST = 50
 REGULAR = 1e-3
 """So much of D^-1 is added to a cycle: the inverse of a singular coarsest level would leave P^-1 without full rank."""
 
-SMOOTHER = ("gauss_seidel", {"sweep": "symmetric"})
-
 
 class _Hierarchy(Preconditioner):
     """One V-cycle on the levels of A_FF, which are made anew when F changes."""
 
-    def __init__(self, A: sparse.csr_array, diagonal: Vector) -> None:
+    def __init__(self, A: sparse.csr_array, diagonal: Vector, sweeps: int) -> None:
         self._A, self._diagonal = A, diagonal
+        self._smoother = ("gauss_seidel", {"sweep": "symmetric", "iterations": sweeps})
         entries = A.tocoo()
         self._is_grid = bool((diagonal > 0.0).all() and (entries.data[entries.row != entries.col] <= 0.0).all())
         self._free: Mask = np.zeros(diagonal.size, dtype=np.bool_)
@@ -56,7 +58,8 @@ class _Hierarchy(Preconditioner):
     def _build(self) -> Any:
         """r -> one cycle; None, which leaves the diagonal, where PyAMG makes no levels that are positive definite."""
         inside = sparse.csr_matrix(self._A[self._rows][:, self._rows] + sparse.diags_array(self._shift[self._rows]))
-        options: dict[str, Any] = {"presmoother": SMOOTHER, "postsmoother": SMOOTHER, "max_coarse": COARSEST}
+        options: dict[str, Any] = {"presmoother": self._smoother, "postsmoother": self._smoother}
+        options["max_coarse"] = COARSEST
         amg = import_module("pyamg")
         probe = np.cos(np.arange(self._rows.size))
         try:
@@ -84,28 +87,48 @@ class _Hierarchy(Preconditioner):
 
 @dataclass(frozen=True)
 class MultigridPreconditioner(Recipe):
-    """P^-1 = one V-cycle with symmetric Gauss-Seidel smoothing on A_FF: symmetric positive definite where A_FF is
-    positive definite or semi-definite.
+    """P^-1 = one V-cycle on A_FF with `sweeps` before and after each correction: symmetric positive definite where A_FF
+    is positive definite or semi-definite.
 
-    Classical coarsening (Ruge & Stüben 1987) where no entry off the diagonal is positive, as in pressure equations, and
-    smoothed aggregation (Vaněk, Mandel & Brezina 1996) elsewhere. The levels are made anew for another F: to keep those
-    of all of A and restrict P^-1 to the free rows takes four to fifty times as many iterations on Poisson problems,
-    as its coarse levels know nothing of the zeros at the border of F. Where no levels come out, P is the diagonal.
+    For a stencil (of up to three axes) the levels are grids of half as many cells along each axis, and following
+    another F takes a few passes over them: `perp.linalg.multigrid`. Sweeps are red-black ones.
+
+    For any other A the levels are PyAMG's: classical coarsening (Ruge & Stüben 1987) where no entry off the diagonal is
+    positive, as in pressure equations, and smoothed aggregation (Vaněk, Mandel & Brezina 1996) elsewhere, with
+    symmetric Gauss-Seidel sweeps. They are made anew for another F: to keep those of all of A and restrict P^-1 to the
+    free rows takes four to fifty times as many iterations on Poisson problems, as its coarse levels know nothing of
+    the zeros at the border of F. Where no levels come out, P is the diagonal.
     """
 
     name: ClassVar[str] = "multigrid"
     needs: ClassVar[frozenset[str]] = frozenset({DIAGONAL, TO_SPARSE})
-    reference: ClassVar[str] = "Ruge & Stüben 1987; Bell, Olson & Schroder 2022 (PyAMG)"
+    reference: ClassVar[str] = (
+        "McAdams, Sifakis & Teran 2010 (grids); Ruge & Stüben 1987; Bell, Olson & Schroder 2022 (PyAMG)"
+    )
+
+    sweeps: int = 1
+
+    def __post_init__(self) -> None:
+        require_count(self.sweeps, "sweeps", least=1)
 
     def objection(self, problem: Problem) -> str | None:
+        if _is_grid(problem.A):
+            return None
         return str(_missing()) if find_spec("pyamg") is None else super().objection(problem)
 
     def prepare(self, problem: Problem) -> Preconditioner:
+        A = problem.A
+        if isinstance(A, StencilOperator) and _is_grid(A):
+            return GridMultigrid(A, self.sweeps)
         if find_spec("pyamg") is None:
             raise _missing()
         assert problem.diagonal is not None
-        return _Hierarchy(problem.A.to_sparse(), problem.diagonal)
+        return _Hierarchy(A.to_sparse(), problem.diagonal, self.sweeps)
+
+
+def _is_grid(A: Operator) -> bool:
+    return isinstance(A, StencilOperator) and grid_sizes(A) is not None
 
 
 def _missing() -> MissingExtra:
-    return MissingExtra("pyamg", "preconditioner 'multigrid'", "multigrid")
+    return MissingExtra("pyamg", "preconditioner 'multigrid' for an A that is no stencil", "multigrid")

@@ -22,20 +22,21 @@ def estimate_largest_eigenvalue(problem: Problem, weight: Vector, products: int,
     n = problem.n
     root, zero = np.sqrt(weight), freeze(np.zeros(n))
     vector, before, image = np.random.default_rng(seed).standard_normal(n), np.zeros(n), np.empty(n)
+    scratch = np.empty(n)
     vector /= np.sqrt(dot(vector, vector)) or 1.0
     diagonal: list[float] = []
     beside: list[float] = []
     for _ in range(min(products, n)):
-        problem.A.slack(root * vector, zero, image)
+        problem.A.slack(np.multiply(root, vector, out=scratch), zero, image)
         image *= root
         diagonal.append(dot(vector, image))
-        image -= diagonal[-1] * vector
+        image -= np.multiply(vector, diagonal[-1], out=scratch)
         if beside:
-            image -= beside[-1] * before
+            image -= np.multiply(before, beside[-1], out=scratch)
         beside.append(float(np.sqrt(dot(image, image))))
         if not np.isfinite(beside[-1]) or beside[-1] <= 1e-14 * max(map(abs, diagonal)):
             break
-        before, vector = vector, image / beside[-1]
+        before, vector = vector, np.divide(image, beside[-1], out=before)
     if not diagonal:
         return 0.0, 0
     if not np.isfinite(diagonal + beside).all():

@@ -19,6 +19,8 @@ def diagonal_weights(problem: Problem) -> Vector:
     """1 / |A_ii|; for a row without a diagonal entry its largest one stands in, and 1 where nothing is known."""
     if problem.diagonal is None:
         return np.ones(problem.n)
+    if problem.n and problem.diagonal.min() >= SMALLEST:
+        return 1.0 / problem.diagonal
     size = np.abs(problem.diagonal)
     if not size.all():
         size = np.where(size == 0.0, problem.A.row_sizes(), size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -17,14 +17,21 @@ from perp.solvers.gradient.load_kernels import load_kernels
 from perp.solvers.gradient.metric import diagonal_weights
 from perp.solvers.gradient.split_state import SplitState
 from perp.solvers.method import Method, State
+from perp.solvers.nested_start import INITIAL, nested_start
+from perp.solvers.options import require_choices
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
+
+EXPANSIONS = ("gradient", "conjugate")
 
 REFRESH_EVERY = 64
 """Steps after which the gradient is computed anew; expansions do that by themselves."""
 
 ROUNDING = 1e-13
 """A projected step that raises the objective by more than this share of its terms was too long."""
+
+ROUGH, MOST_STEPS = 1e-4, 200
+"""How well a coarser grid is solved for a start on the next finer one, and the steps that this may take."""
 
 SHORTEST = 1e-12
 """A step that had to be shortened to this share of the first guess shows that shortening is no help."""
@@ -58,6 +65,13 @@ class MPRGP(Method):
     With `scaling` all lengths are measured in units of the diagonal of A where it is known, so that A above stands for
     D A D, D_ii = 1 / sqrt(A_ii). `preconditioner` acts in the face only, on conjugate gradient steps, since it does not
     leave a box a box; it is made anew when the face changes (Domorádová & Dostál 2007).
+
+    `expand_along="conjugate"` expands by clipping the conjugate gradient step itself, if that lowers the objective, and
+    only else as above (Kružík, Horák, Čermák, Pospíšil & Pecha 2020): where P is good, that brings the right rows to
+    their bounds at once. The bound on the rate then holds no longer.
+
+    With `initial="nested"` it begins at the answer of coarser grids (`perp.solvers.nested_start`) where A is a stencil.
+    With both, and multigrid as the preconditioner, about as many steps are enough on every grid.
     """
 
     name: ClassVar[str] = "mprgp"
@@ -76,9 +90,12 @@ class MPRGP(Method):
     scaling: bool = True
     norm_products: int = 12
     seed: int = 0
+    initial: str = "given"
+    expand_along: str = "gradient"
 
     def __post_init__(self) -> None:
         make_recipe(self.preconditioner)
+        require_choices(self, initial=INITIAL, expand_along=EXPANSIONS)
         require_number(self.gamma, "gamma", positive=True)
         require_number(self.expansion, "expansion", positive=True)
         if self.expansion > 2.0:
@@ -114,8 +131,10 @@ class MPRGP(Method):
             trial=np.empty(n),
             trial_y=np.empty(n),
             zero=freeze(np.zeros(n)),
+            no_shift=np.zeros(n),
             length=length,
             shortest=SHORTEST * length,
+            is_new=self.initial == "nested",
             repeatable=False,
             counters=dict.fromkeys(self.counted, 0.0) | {"products": float(products)},
         )
@@ -135,6 +154,8 @@ class MPRGP(Method):
             load_kernels()
         done = 0
         while done < count and state.ended is None:
+            if state.is_new:
+                self._begin_nested(problem, state)
             if state.steps_since_refresh >= REFRESH_EVERY or (state.is_small and state.steps_since_refresh > 0):
                 state.renew_slack(problem)  # only rounding errors change, and the directions may go on
             if state.is_small and state.has_only_noise:
@@ -147,6 +168,22 @@ class MPRGP(Method):
             state.steps_since_refresh += 1
             done += 1
         state.unused = count - done
+
+    def _begin_nested(self, problem: Problem, state: SplitState) -> None:
+        state.is_new = False
+        inner = replace(self, initial="given")
+
+        def answer(coarse: Problem, x: Vector) -> Vector:
+            """Steps until the projected gradient is ROUGH times what it was."""
+            at = inner.start(coarse, x)
+            first, steps = max(at.reduced, at.chopped), 0
+            while max(at.reduced, at.chopped) > ROUGH**2 * first and steps < MOST_STEPS and at.ended is None:
+                inner.step(coarse, at, 1)
+                steps += 1
+            return at.x
+
+        state.x = nested_start(problem, state.x, answer)
+        self.refresh(problem, state)
 
     def _stay_in_face(self, problem: Problem, state: SplitState) -> None:
         """A conjugate gradient step, or an expansion."""
@@ -167,8 +204,25 @@ class MPRGP(Method):
                 z = self._precondition(state)
                 kernels.turn(state.q, z, -kernels.dot(z, state.product) / curvature)
             return
+        if self.expand_along == "conjugate" and step < np.inf and self._clip_step(problem, state, step):
+            return
         kernels.take_step(state.x, state.y, state.q, state.product, longest, *bounds)
         self._expand(problem, state, only_free=True)
+
+    @staticmethod
+    def _clip_step(problem: Problem, state: SplitState, step: float) -> bool:
+        """x <- clip(x + step q), if that lowers the objective."""
+        from perp.kernels import conjugate_gradients as kernels
+
+        kernels.project_step(state.x, state.q, step, state.lower, state.upper, state.trial)
+        problem.A.slack(state.trial, problem.b, state.trial_y)
+        state.counters["products"] += 1
+        change, size = kernels.change_of_objective(state.x, state.y, state.trial, state.trial_y)
+        if not change < -ROUNDING * size:
+            return False
+        state.counters["expansions"] += 1
+        state.move_to_trial()
+        return True
 
     def _free_rows(self, problem: Problem, state: SplitState) -> None:
         """A proportioning step."""
@@ -226,10 +280,7 @@ class MPRGP(Method):
             if not state.length > state.shortest:
                 state.ended = Status.BREAKDOWN, "no step along the projected gradient lowers the objective"
                 return
-        state.x, state.trial = state.trial, state.x
-        state.y, state.trial_y = state.trial_y, state.y
-        state.steps_since_refresh, state.is_new_face = 0, True
-        state.split()
+        state.move_to_trial()
 
     @staticmethod
     def _precondition(state: SplitState) -> Vector:
@@ -237,6 +288,6 @@ class MPRGP(Method):
         if state.preconditioner is None:
             return state.weight * state.r
         if state.is_new_face:
-            state.preconditioner.follow((state.lower < state.x) & (state.x < state.upper), np.zeros(state.x.size))
+            state.preconditioner.follow((state.lower < state.x) & (state.x < state.upper), state.no_shift)
             state.counters["preconditioners"] += 1
         return state.preconditioner.apply(state.r)

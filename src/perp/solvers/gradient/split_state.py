@@ -31,6 +31,7 @@ class SplitState(State):
     trial: Vector
     trial_y: Vector
     zero: Vector
+    no_shift: Vector
     length: float
     """Of an expansion step; Dostál's alpha-bar."""
     shortest: float
@@ -43,6 +44,8 @@ class SplitState(State):
     """Rounding errors of the slack, in units of the metric."""
     steps_since_refresh: int = 0
     is_new_face: bool = True
+    is_new: bool = False
+    """Whether a nested start is still to come."""
 
     def split(self) -> None:
         from perp.kernels import conjugate_gradients as kernels
@@ -50,13 +53,21 @@ class SplitState(State):
         bounds = (self.lower, self.upper)
         self.reduced, self.chopped = kernels.split_gradient(self.x, self.y, *bounds, self.weight, self.length, self.r)
 
+    def move_to_trial(self) -> None:
+        """To the clipped point, whose slack is known; that is another face."""
+        self.x, self.trial = self.trial, self.x
+        self.y, self.trial_y = self.trial_y, self.y
+        self.steps_since_refresh, self.is_new_face = 0, True
+        self.split()
+
     def renew_slack(self, problem: Problem) -> None:
         problem.A.slack(self.x, problem.b, self.y)
         self.counters["products"] += 1
         self.steps_since_refresh = 0
-        scale = np.sqrt(self.weight)
-        size = (np.abs(self.x) / scale).max(initial=0.0) + np.abs(problem.b * scale).max(initial=0.0)
-        self.noise = EPSILON * float(size)
+        scale, numbers = np.sqrt(self.weight, out=self.trial_y), self.trial  # neither is in use between two steps
+        impulse = np.divide(np.abs(self.x, out=numbers), scale, out=numbers).max(initial=0.0)
+        bias = np.abs(np.multiply(problem.b, scale, out=numbers), out=numbers).max(initial=0.0)
+        self.noise = EPSILON * float(impulse + bias)
         self.split()
 
     @property

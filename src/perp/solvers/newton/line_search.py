@@ -45,7 +45,9 @@ class Armijo:
     ) -> Step | None:
         step_length, evaluations = 1.0, 0
         while step_length >= self.least_step:
-            candidate = project(x + step_length * dx)
+            moved = step_length * dx
+            moved += x
+            candidate = project(moved)
             value = merit(candidate)
             evaluations += 1
             if value <= reference + self.sufficient * step_length * slope:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar
 
@@ -15,8 +15,9 @@ from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
+from perp.solvers.nested_start import INITIAL, nested_start
 from perp.solvers.newton.line_search import Armijo, Reference
-from perp.solvers.newton.minimum_map_equation import DirectEquation, Equation, KrylovEquation, power_of_two
+from perp.solvers.newton.minimum_map_equation import DirectEquation, Equation, Krylov, KrylovEquation, power_of_two
 from perp.solvers.newton.minimum_map_fallbacks import (
     find_proof,
     gradient,
@@ -32,6 +33,9 @@ from perp.solvers.symmetry import asymmetry_objection
 LINEAR = ("direct", "pcg", "gmres")
 FALLBACKS = ("held", "gradient", "none")
 SINGULAR = ("refine", "stop")
+MOST_ITERATIONS = 40
+"""On a coarser grid, for a start on the next finer one."""
+
 LEAST_DESCENT = 1e-10
 """A slope above minus this share of ||H||^2 (Newton's own is -||H||^2, NOTES eq. 69) is no descent."""
 
@@ -63,6 +67,10 @@ class MinimumMap(Method):
 
     NOTES' own method is `MinimumMap(singular="stop", fallback="none")`. With `memory` > 1 the merit need only be below
     the largest of that many last ones (Grippo, Lampariello & Lucidi 1986).
+
+    On a stencil, `linear="pcg"` with preconditioner "ic0", "mic0" or "multigrid" forms no matrix. With
+    `initial="nested"` it begins at the answer of coarser grids (`perp.solvers.nested_start`) where A is a stencil:
+    then the number of iterations does not grow with the grid.
     """
 
     name: ClassVar[str] = "minimum_map"
@@ -74,6 +82,7 @@ class MinimumMap(Method):
     scales_itself: ClassVar[bool] = True
     counted: ClassVar[tuple[str, ...]] = ("line_search_evaluations", "held_steps", "gradient_steps", "singular")
 
+    initial: str = field(default="given", kw_only=True)
     linear: str = "direct"
     space: str = "auto"
     preconditioner: str | Recipe = "jacobi"
@@ -88,7 +97,7 @@ class MinimumMap(Method):
     least_step: float = 1e-10
 
     def __post_init__(self) -> None:
-        require_choices(self, linear=LINEAR, space=SPACES, singular=SINGULAR, fallback=FALLBACKS)
+        require_choices(self, linear=LINEAR, space=SPACES, singular=SINGULAR, fallback=FALLBACKS, initial=INITIAL)
         recipe = make_recipe(self.preconditioner)
         require_count(self.restart, "restart", least=1)
         require_count(self.memory, "memory", least=1)
@@ -125,6 +134,7 @@ class MinimumMap(Method):
             theta=theta,
             reference=Reference(self.memory),
             equation=self._make_equation(problem),
+            is_new=self.initial == "nested",
             repeatable=self.memory == 1,
             counters=dict.fromkeys(self.counted, 0.0),
         )
@@ -134,9 +144,12 @@ class MinimumMap(Method):
     def _make_equation(self, problem: Problem) -> Equation:
         if self.linear == "direct":
             return DirectEquation(problem, self.space)
-        from perp.linalg.krylov import cg, gmres
+        from perp.linalg.krylov import Workspace, cg, gmres
 
-        krylov = cg if self.linear == "pcg" else partial(gmres, restart=self.restart)
+        if self.linear == "pcg":
+            krylov: Krylov = partial(cg, work=Workspace.for_rows(problem.n))
+        else:
+            krylov = partial(gmres, restart=self.restart)
         recipe, symmetric = make_recipe(self.preconditioner), self._counts_as_symmetric(problem)
         return KrylovEquation(problem, krylov, recipe, self.forcing, self.inner_limit, symmetric)
 
@@ -146,6 +159,8 @@ class MinimumMap(Method):
             state.here.derive(problem, state.x, state.here.y)  # loads the kernel
         done = 0
         while done < count and state.ended is None:
+            if state.is_new:
+                self._begin_nested(problem, state)
             try:
                 self._iterate(problem, state)
             except NotFinite as fault:
@@ -153,6 +168,25 @@ class MinimumMap(Method):
             done += 1
         state.unused = count - done
         state.counters.update(state.equation.counters)
+
+    def _begin_nested(self, problem: Problem, state: MinimumMapState) -> None:
+        state.is_new = False
+        inner = replace(self, initial="given")
+
+        def answer(coarse: Problem, x: Vector) -> Vector:
+            """Iterations until the active set stays."""
+            at = inner.start(coarse, x)
+            for _ in range(MOST_ITERATIONS):
+                active = at.here.active.copy()
+                inner.step(coarse, at, 1)
+                if at.ended is not None or np.array_equal(active, at.here.active):
+                    break
+            return at.x
+
+        state.x = nested_start(problem, state.x, answer)
+        state.theta = state.here.measure(problem, state.x)
+        state.reference = Reference(self.memory)
+        state.reference.remember(state.theta)
 
     def _iterate(self, problem: Problem, state: MinimumMapState) -> None:
         if state.theta == 0.0:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.linalg.free_systems import choose_system, factor_or_exchange, purify, small_shift
-from perp.linalg.krylov.outcome import Solution
+from perp.linalg.krylov import FreeProduct, Solution
 from perp.linalg.preconditioners import Recipe
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
@@ -171,32 +171,41 @@ class KrylovEquation(Equation):
         self._krylov, self._forcing, self._limit = krylov, forcing, limit
         self._preconditioner = recipe.prepare(problem)
         scale = problem.row_scales
-        root = np.exp2(np.rint(0.5 * np.log2(scale)))
-        self._rows: Vector = root if symmetric else _row_factors(problem)
-        self._columns: Vector = root if symmetric else np.ones(problem.n)
-        self._excess = scale / self._rows
+        is_plain = symmetric and bool((scale == 1.0).all())
+        root = scale if is_plain else np.exp2(np.rint(0.5 * np.log2(scale)))
+        self._rows: Vector | None = None if is_plain else root if symmetric else _row_factors(problem)
+        self._columns: Vector | None = root if symmetric and not is_plain else None
+        self._excess = None if self._rows is None else scale / self._rows
+        self._product = FreeProduct(problem.A, self._rows, self._columns)
         self.counters = {"inner_iterations": 0.0}
 
     def solve(self, active: Mask, right: Vector, largest: float, spread: float) -> Answer:
-        rows, columns, unit = self._rows, self._columns, power_of_two(largest)
+        from perp.kernels import policies
+
+        unit = power_of_two(largest)
         self._preconditioner.follow(active, self._zero)
-
-        def product(v: Vector) -> Vector:
-            return np.where(active, rows * self.multiply(columns * v), 0.0)
-
-        def precondition(r: Vector) -> Vector:
-            return self._preconditioner.apply(r / rows) / columns
-
+        self._product.follow(active)
+        excess = 1.0 if self._excess is None else float(self._excess[active].max(initial=0.0) or 1.0)
+        share = right / unit
+        if self._rows is not None:
+            share *= self._rows
+        policies.keep(active, share)
         solution = self._krylov(
-            product,
-            np.where(active, rows * (right / unit), 0.0),
-            preconditioner=precondition,
-            tolerance=self._forcing * spread * (largest / unit) / float(self._excess[active].max(initial=0.0) or 1.0),
+            self._product,
+            share,
+            preconditioner=self._precondition,
+            tolerance=self._forcing * spread * (largest / unit) / excess,
             max_iterations=max(100, 2 * int(active.sum())) if self._limit is None else self._limit,
         )
         self.counters["inner_iterations"] += solution.iterations
-        dx = unit * (columns * solution.x)
+        dx = unit * solution.x
+        if self._columns is not None:
+            dx *= self._columns
         return Answer(dx, self.multiply(dx), not solution.success)
+
+    def _precondition(self, r: Vector) -> Vector:
+        z = self._preconditioner.apply(r if self._rows is None else r / self._rows)
+        return z if self._columns is None else z / self._columns
 
 
 def _row_factors(problem: Problem) -> Vector:

@@ -21,11 +21,16 @@ FLAT = 1e-8
 def newton_direction(problem: Problem, state: MinimumMapState, solved: Mask) -> Direction:
     """dx_F = -H_F, and A_SS dx_S = -(y_S + A_SF dx_F) for the `solved` rows S of A (NOTES eq. 79-80); others rest."""
     here = state.here
-    dx = np.where(here.active, 0.0, -here.H)
+    dx = np.negative(here.H)
+    np.copyto(dx, 0.0, where=here.active)
     product = state.equation.multiply(dx) if dx.any() else np.zeros(problem.n)
-    answer = state.equation.solve(solved, -(here.y + product), here.largest, state.spread)
+    right = here.y + product
+    np.negative(right, out=right)
+    answer = state.equation.solve(solved, right, here.largest, state.spread)
     state.counters["singular"] += answer.is_singular
-    return here.derive(problem, dx + answer.dx, product + answer.product)
+    dx += answer.dx
+    product += answer.product
+    return here.derive(problem, dx, product)
 
 
 def blocked_rows(problem: Problem, x: Vector, dx: Vector) -> Mask:

@@ -80,6 +80,8 @@ class MinimumMapState(State):
     theta: float
     reference: Reference
     equation: Equation
+    is_new: bool = False
+    """Whether a nested start is still to come."""
     failures: int = 0
     """Iterations in which the Newton direction failed."""
     transposed: sparse.csc_array | None = None

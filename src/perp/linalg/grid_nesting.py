@@ -1,0 +1,90 @@
+"""Nested grids: from a problem on a stencil the one on half as many cells along each axis, and its answer back again.
+
+The answer of the coarser problem is where a method on the finer one may begin; nothing else is asked of it. A cell of
+the coarse grid is made of two cells of the fine one along each axis (the last of an odd number of one). With y summed
+up over the cells c of a coarse cell C, and x the same in all of them, its equation is
+
+    y_C = sum of y_c = sum of b_c + sum over faces of w_CD (x_D - x_C) + leak_C x_C,
+
+where w_CD are the couplings across that face, added up and halved, since the centres of the cells are twice as far
+apart. The leak is what the rows of A add up to: walls leave none, a free surface or a rim with known x leaves one. It
+stays as it is: b may hold what that x adds, which halving it would spoil; so the coarse grid takes such a rim to be
+nearer than it is, by half a cell at most. Bounds are the mean of those that are finite. Cells whose x is fixed (solid,
+air) are no part of it, but for what their x adds to b.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.linalg.preconditioners.grid_factor import MOST_AXES, line_couplings
+from perp.problems.box import BoxLCP
+from perp.problems.inputs import Vector
+from perp.problems.operators import StencilOperator
+from perp.problems.problem import Problem
+
+FEWEST_CELLS = 64
+"""A grid of no more cells than this is solved as it is."""
+
+
+@dataclass(frozen=True)
+class Nesting:
+    """A coarser problem, and how an answer to it becomes a start for the finer one."""
+
+    fine: Problem
+    coarse: BoxLCP
+    live: NDArray[np.bool_]
+    """The cells of the coarse grid that have an unknown in them."""
+
+    def interpolate(self, x: Vector) -> Vector:
+        """x of the fine grid from that of the coarse one: linear between centres of cells, projected on the bounds."""
+        from perp.kernels import grid_nesting as kernels
+
+        fine = np.empty(self.fine.n)
+        sizes, coarse_sizes = _three_sizes(self.fine), _three_sizes(self.coarse)
+        bounds = self.fine.bounds(fine)
+        kernels.interpolate(*sizes, *coarse_sizes[1:], np.array(x, dtype=np.float64), self.live, *bounds, fine)
+        return fine
+
+
+def can_coarsen(problem: Problem) -> bool:
+    """Whether there is a coarser grid: A is a stencil without positive couplings, and has enough cells."""
+    A = problem.A
+    if problem.kind not in ("lcp", "box") or not isinstance(A, StencilOperator) or len(A.grid) > MOST_AXES:
+        return False
+    return A.n > FEWEST_CELLS and all(np.max(A.between(axis), initial=0.0) <= 0.0 for axis in range(len(A.grid)))
+
+
+def coarsen(problem: Problem) -> Nesting:
+    """The next coarser problem; ask `can_coarsen` first."""
+    from perp.kernels import grid_nesting as kernels
+
+    A = problem.A
+    assert isinstance(A, StencilOperator)
+    shape = tuple((size + 1) // 2 for size in A.grid)
+    cells = int(np.prod(shape))
+    _, cy, cz = (np.uint64(size) for size in (1,) * (MOST_AXES - len(shape)) + shape)
+    faces = [np.zeros(cells + int(stride)) for stride in (cy * cz, cz, 1)]
+    diagonal, right, low, high, low_count, high_count = np.zeros((6, cells))
+    live = np.zeros(cells, dtype=np.bool_)
+    bounds = problem.bounds(problem.b)
+    kernels.add_up(
+        *line_couplings(A), A.centre, problem.b, *bounds,
+        cy, cz, *faces, diagonal, right, low, high, live, low_count, high_count,
+    )  # fmt: skip
+    couplings = []
+    for axis, flat in enumerate(faces[MOST_AXES - len(shape) :]):
+        ahead = (slice(None),) * axis + (slice(1, None),)
+        couplings.append(flat[:cells].reshape(shape)[ahead])
+    operator = StencilOperator(shape, diagonal.reshape(shape), couplings)
+    return Nesting(problem, BoxLCP(operator, right, low, high), live)
+
+
+def _three_sizes(problem: Problem) -> tuple[Any, ...]:
+    assert isinstance(problem.A, StencilOperator)
+    grid = problem.A.grid
+    return tuple(np.uint64(size) for size in (1,) * (MOST_AXES - len(grid)) + grid)

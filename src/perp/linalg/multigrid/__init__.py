@@ -1,0 +1,8 @@
+"""Levels of matrices on regular grids, and cycles on them."""
+
+from __future__ import annotations
+
+from perp.linalg.multigrid.hierarchy import GridHierarchy
+from perp.linalg.multigrid.level_table import grid_sizes
+
+__all__ = ["GridHierarchy", "grid_sizes"]

@@ -1,0 +1,140 @@
+"""The levels of a stencil matrix on a changing set of free cells, and one cycle of linear multigrid on them."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.linalg.multigrid.level_table import coupling_strengths, grid_sizes, make_table, used_axes
+from perp.problems.inputs import Vector, freeze
+from perp.problems.operators import StencilOperator
+
+Mask = NDArray[np.bool_]
+
+NO_FACES = freeze(np.zeros(0))
+
+
+class GridHierarchy:
+    """`GridHierarchy(A)`, `follow(free, shift)`, then `cycle(r, out)`: out ~ (A_FF + diag(shift)_FF)^-1 r_F.
+
+    Nothing is stored of the finest level but one over its diagonal and the scale of its interpolation; all coarser
+    levels together are as large as one to three vectors. How they are made: `perp.kernels.multigrid_levels`.
+    """
+
+    def __init__(self, A: StencilOperator) -> None:
+        sizes = grid_sizes(A)
+        if sizes is None:
+            raise ValueError(f"the grid {A.grid} has no cell, or more than three axes")
+        n = A.n
+        self.A = A
+        self.table = make_table(sizes, coupling_strengths(A))
+        axes = used_axes(A)
+        numbers = [0.0 if axis is None or A.couplings is None else float(A.couplings[axis]) for axis in axes]
+        faces = [NO_FACES if axis is None or A.faces is None else A.faces[axis] for axis in axes]
+        if A.faces is not None:  # missing axes are read as zeros, so that no kernel needs to ask
+            faces = [
+                freeze(np.zeros(n + stride)) if own is NO_FACES else own
+                for own, stride in zip(faces, (sizes[1] * sizes[2], sizes[2], 1), strict=True)
+            ]
+        self._stencil = (*numbers, A.faces is not None, *faces)
+        self.inverse, self.scale = np.zeros(n), np.zeros(n)
+        self.closed = 0
+        """Regions of free cells in which nothing holds a constant."""
+        self._zero = np.zeros(0)
+        self._bounds = np.zeros(0), np.zeros(0)
+
+        levels = [[int(size) for size in row[:3]] for row in self.table[1:]]
+        cells = sum(prod(level) for level in levels)
+        planes, rows = sum(ny * nx for _, ny, nx in levels), sum(nx for _, _, nx in levels)
+        self.faces = tuple(np.zeros(cells + more) for more in (planes, rows, len(levels)))
+        self._vectors = tuple(np.zeros(cells) for _ in range(5))
+        last = prod(levels[-1]) if levels else 0
+        self._work = (np.zeros(sizes[2]), np.zeros(sizes[2]), np.zeros(last * last))
+        self._again = np.zeros(len(levels) + 1, dtype=np.bool_)
+        self._lines = np.zeros((7, sizes[2] + 2))
+        self._diagonal = A.centre
+
+    def follow(self, free: Mask, shift: Vector | None = None) -> None:
+        """Make the levels for these cells; the shift is added to the diagonal."""
+        from perp.kernels import multigrid_levels as kernels
+
+        A = self.A
+        if shift is None or not shift.any():
+            if self._zero.size != A.n:
+                self._zero = np.zeros(A.n)
+            shift, self._diagonal = self._zero, A.centre
+        else:
+            self._diagonal = freeze(A.centre + shift)
+        closed = kernels.make_levels(
+            self.table, *self._stencil, A.centre, writable(shift), writable(free), self.inverse, self.scale,
+            *self.faces, *self._vectors, *self._work, self._lines,
+        )  # fmt: skip
+        self.closed = int(closed)
+
+    def cycle(self, r: Vector, out: Vector, sweeps: int = 1) -> None:
+        """One V-cycle with so many sweeps before and after."""
+        from perp.kernels import multigrid_cycle as kernels
+
+        kernels.cycle(
+            sweeps, self.table, *self._stencil, self._diagonal, writable(r), self.inverse, self.scale, out,
+            *self.faces, *self._vectors, *self._work, self._again,
+        )  # fmt: skip
+
+    def correct(
+        self,
+        y: Vector,
+        out: Vector,
+        kind: int,
+        pre: int,
+        post: int,
+        within: tuple[Vector, Vector, Vector] | None = None,
+    ) -> None:
+        """out = -P v, v ~ A_c^-1 P^T y by one cycle on all levels but the finest; 0 where there is no other.
+
+        `within` = (lower, upper, x): lower <= x + out <= upper, by bounds on all levels (`multigrid_bounds`).
+        """
+        from perp.kernels import multigrid_cycle as kernels
+
+        if self.levels == 1:
+            out[:] = 0.0
+            return
+        lower, upper, x = (self.A.centre, self.A.centre, y) if within is None else within
+        if within is not None and self._bounds[0].size == 0:
+            self._bounds = np.zeros(self._vectors[0].size), np.zeros(self._vectors[0].size)
+        kernels.correct(
+            kind, pre, post, self.table, within is not None, y, self.scale, lower, upper, x, *self._bounds, out,
+            *self.faces, *self._vectors, *self._work, self._again,
+        )  # fmt: skip
+
+    def measure_line(self, y: Vector, d: Vector) -> tuple[float, float]:
+        """y · d and d · A d."""
+        from perp.kernels import multigrid_steps as kernels
+
+        sizes = self.table[0, :3]
+        found: tuple[float, float] = kernels.measure_line(*sizes, *self._stencil, self.A.centre, y, d, self._work[0])
+        return found
+
+    def measure_plane(self, b: Vector, x: Vector, d: Vector, s: Vector) -> tuple[float, ...]:
+        """(A x + b) · d, (A x + b) · s, d · A d, d · A s, s · A s."""
+        from perp.kernels import multigrid_steps as kernels
+
+        sizes, lines = self.table[0, :3], self._work[:2]
+        found: tuple[float, ...] = kernels.measure_plane(*sizes, *self._stencil, self.A.centre, b, x, d, s, *lines)
+        return found
+
+    @property
+    def levels(self) -> int:
+        return int(self.table.shape[0])
+
+    @property
+    def stored(self) -> int:
+        """Numbers that are kept for all levels."""
+        return sum(array.size for array in (self.inverse, self.scale, *self.faces, *self._vectors, *self._work))
+
+
+def writable(array: NDArray[Any]) -> NDArray[Any]:
+    """The array itself, or a copy of a read-only one: kernels are compiled for one kind of array only."""
+    return array if array.flags.writeable else array.copy()

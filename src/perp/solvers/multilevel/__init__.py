@@ -1,0 +1,1 @@
+"""Methods that work on several levels of a problem at once."""

@@ -1,0 +1,238 @@
+"""Projected multigrid (Brandt & Cryer 1983; Kornhuber 1994; Gräser & Kornhuber 2009)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from typing import ClassVar
+
+import numpy as np
+
+from perp.errors import MissingExtra
+from perp.problems.inputs import Vector, require_count
+from perp.problems.lcp import LCP
+from perp.problems.operators import StencilOperator
+from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, TO_SPARSE
+from perp.problems.problem import Problem
+from perp.solvers.method import Method, State
+from perp.solvers.multilevel.algebraic_space import AlgebraicSpace
+from perp.solvers.multilevel.closed_regions import find_overfull_regions
+from perp.solvers.multilevel.grid_space import GridSpace
+from perp.solvers.multilevel.level_space import CYCLES, LevelSpace
+from perp.solvers.multilevel.multigrid_state import MultigridState
+from perp.solvers.multilevel.nested_start import find_nested_start
+from perp.solvers.options import require_choices
+from perp.solvers.splitting.diagonal import diagonal_objection
+from perp.solvers.status import Status
+from perp.solvers.symmetry import asymmetry_objection
+
+INITIAL = ("nested", "given")
+NO_GRID = "rows"
+COARSE = ("truncated", "monotone")
+ACCELERATE = ("auto", "always", "never")
+COUNTED = ("changed_rows", "hierarchies", "clipped", "shortened", "accelerated")
+
+SLOW = 0.1
+"""A cycle is slow when its coarse correction promises more than this share of what the one before promised: then the
+error in the norm of A fell to a third at best."""
+
+LATE = 16
+"""The cycle from which on closed regions are looked for even where the coarse levels show none: several that share a
+coarse cell look like one that is open."""
+
+
+@dataclass(frozen=True)
+class Multigrid(Method):
+    """Sweeps on the given grid, corrections from grids of half as many cells along each axis, and so on; with bounds.
+
+    A cycle, which is one iteration, lowers f(x) = 1/2 x^T A x + b^T x (NOTES eq. 21) in four steps, each within the
+    bounds:
+
+    1. `pre` sweeps of projected Gauss-Seidel (red-black on a grid): they find out who is at a bound, and leave an error
+       that is smooth;
+    2. a correction d from the coarse levels, for the free rows only: rows at a bound whose slack keeps them there are
+       left out of the coarse basis (truncation: Kornhuber 1994). x + d is projected, and the way there is as long as
+       makes f least;
+    3. `post` sweeps, in the other order;
+    4. the least f in the plane of the way that the cycle went and the way of the one before. While the free rows rest,
+       that makes conjugate gradients of the cycles, with the cycle as the preconditioner. It costs a third of a cycle
+       more; `accelerate="auto"` does it only where cycles are slow (thin walls, couplings that jump), "always" and
+       "never" say so.
+
+    Since no step raises f, and the sweeps alone converge for a positive definite A, so does the method, whatever the
+    coarse levels say; while the free rows rest, it converges as fast as multigrid for a linear equation.
+
+    `coarse` says what coarse corrections know of the bounds. "truncated": nothing but the truncation (TNNMG, Gräser &
+    Kornhuber 2009). "monotone": each coarse value has bounds that keep x + d within its own (monotone restriction,
+    Kornhuber 1994), and the sweeps on coarse levels are projected, too. On grids only; elsewhere it is "truncated". In
+    the full approximation scheme (Brandt & Cryer 1983) coarse levels hold u = R x + v and have the right-hand side
+    A_c R x - R y: since A_c is linear, that is A_c v = -R y, the correction v that is computed here.
+
+    `cycle` is V, F (on the way up each coarse level is corrected once more) or W. `initial="nested"` begins, on a grid,
+    with the answer of the same problem on coarser grids, of which each gets one cycle (full multigrid,
+    `perp.linalg.grid_nesting`), where that has a lower f than the given x; "given" begins there.
+
+    For a stencil of up to three axes the levels are grids (`perp.linalg.multigrid`); for any other A they are PyAMG's.
+    A closed region that more flows into than out (A singular, no solution) ends with the proof.
+    """
+
+    name: ClassVar[str] = "multigrid"
+    family: ClassVar[str] = "multilevel"
+    accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})
+    needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, TO_SPARSE})
+    requires: ClassVar[str] = (
+        "symmetric positive (semi-)definite A with a positive diagonal; made for pressure equations"
+    )
+    reference: ClassVar[str] = "Brandt & Cryer 1983; Kornhuber 1994; Gräser & Kornhuber 2009"
+    scales_itself: ClassVar[bool] = True
+    counted: ClassVar[tuple[str, ...]] = COUNTED
+
+    cycle: str = "V"
+    pre: int = 2
+    post: int = 2
+    initial: str = "nested"
+    coarse: str = "truncated"
+    accelerate: str = "auto"
+
+    def __post_init__(self) -> None:
+        require_choices(self, cycle=CYCLES, initial=INITIAL, coarse=COARSE, accelerate=ACCELERATE)
+        require_count(self.pre, "pre")
+        require_count(self.post, "post")
+        if self.pre + self.post == 0:
+            raise ValueError("pre and post are 0; without a sweep nothing gets to a bound")
+
+    def objection(self, problem: Problem) -> str | None:
+        reason = asymmetry_objection(problem) or diagonal_objection(problem)
+        if reason is None and _storage(problem) == NO_GRID and find_spec("pyamg") is None:
+            return str(MissingExtra("pyamg", "method 'multigrid' for an A that is no stencil", "multigrid"))
+        return reason
+
+    def start(self, problem: Problem, x: Vector) -> MultigridState:
+        state = self.begin(problem, x)
+        state.is_new = self.initial == "nested" and _storage(problem) != NO_GRID
+        return state
+
+    def begin(self, problem: Problem, x: Vector) -> MultigridState:
+        """Where a cycle may begin at x, whatever the nested start would say."""
+        options = (self.cycle, max(self.pre, 1), max(self.post, 1))
+        space: LevelSpace
+        if _storage(problem) != NO_GRID:
+            space = GridSpace(problem, x, *options, self.coarse == "monotone")
+        else:
+            space = AlgebraicSpace(problem, x, *options)
+        return MultigridState.begin(problem, x, space, COUNTED)
+
+    def step(self, problem: Problem, state: State, count: int) -> None:
+        assert isinstance(state, MultigridState)
+        if count == 0:
+            state.space.sweep(0, backward=False)
+            _load_kernels(_storage(problem))
+        done = 0
+        while done < count and state.ended is None:
+            if state.is_new:
+                self._begin_nested(problem, state)
+            self._cycle(problem, state)
+            done += 1
+        state.unused = count - done
+
+    def _cycle(self, problem: Problem, state: MultigridState) -> None:
+        if self.accelerate != "never":
+            np.copyto(state.way, state.x)
+        state.space.sweep(self.pre, backward=False)
+        self._follow(problem, state)
+        self._correct(state)
+        state.space.sweep(self.post, backward=True)
+        if self.accelerate == "always" or (self.accelerate == "auto" and state.is_slow):
+            self._search_plane(state)
+
+    @staticmethod
+    def _follow(problem: Problem, state: MultigridState) -> None:
+        """The slack, the free rows, and coarse levels for them."""
+        from perp.kernels import multigrid_steps as kernels
+
+        problem.A.slack(state.x, problem.b, state.y)
+        changed = kernels.mark_free(state.x, state.y, state.lower, state.upper, state.free, state.last)
+        if changed:
+            state.space.follow(state.free)
+            state.counters["hierarchies"] += 1
+            state.counters["changed_rows"] += changed
+        state.done += 1
+        if state.done >= (state.next_look if state.space.closed else max(state.next_look, LATE)):
+            _look_at_closed_regions(problem, state)
+
+    @staticmethod
+    def _correct(state: MultigridState) -> None:
+        """x + d, projected, with the length that makes f least."""
+        from perp.kernels import multigrid_steps as kernels
+
+        bounds = (state.lower, state.upper)
+        state.space.correct(state.y, state.d)
+        slope, curvature = state.space.measure_line(state.y, state.d)
+        state.is_slow = -slope > SLOW * state.gain
+        state.gain = -slope
+        clipped = kernels.project_step(_best_length(slope, curvature), *bounds, state.x, state.d)
+        length = 1.0
+        if clipped:
+            length = min(_best_length(*state.space.measure_line(state.y, state.d)), 1.0)
+            state.counters["clipped"] += clipped
+            state.counters["shortened"] += length < 1.0
+        kernels.take_step(length, state.d, *bounds, state.x)
+
+    @staticmethod
+    def _search_plane(state: MultigridState) -> None:
+        """The least f in the plane of the ways of this cycle and the last, projected, and of a length that is safe."""
+        from perp.kernels import multigrid_steps as kernels
+
+        bounds = (state.lower, state.upper)
+        state.counters["accelerated"] += 1
+        kernels.subtract_from(state.x, state.way)
+        along_way, along_last = state.space.measure_plane(state.way, state.last).least()
+        clipped = kernels.project_combination(along_way, state.way, along_last, state.last, *bounds, state.x, state.d)
+        length = 1.0
+        if clipped:
+            found = state.space.measure_plane(state.d, state.d)
+            length = min(_best_length(found.slope_d, found.curvature_d), 1.0)
+        kernels.lengthen(length, state.d, state.way, *bounds, state.x, state.last)
+
+    def _begin_nested(self, problem: Problem, state: MultigridState) -> None:
+        """Take what coarser grids say, unless the given x has the lower objective."""
+        state.is_new = False
+        x = find_nested_start(problem, self)
+        if x is not None and _objective(problem, x) < _objective(problem, state.x):
+            state.x[:] = x
+
+
+def _best_length(slope: float, curvature: float) -> float:
+    """Of the step that makes f least along a direction; 0 where the direction does not lead down."""
+    return max(-slope / curvature, 0.0) if curvature > 0.0 else 0.0
+
+
+def _look_at_closed_regions(problem: Problem, state: MultigridState) -> None:
+    state.next_look = 2 * state.done
+    regions = find_overfull_regions(problem)
+    if regions is not None:
+        state.ended = Status.RAY, "what flows into a closed region cannot leave it, and x runs off there for ever"
+        state.certificate = regions
+
+
+def _objective(problem: Problem, x: Vector) -> float:
+    """1/2 x^T A x + b^T x (NOTES eq. 21): by so much more than its least, x is off in the norm of A."""
+    return 0.5 * float(np.sum(x * (problem.slack(x) + problem.b)))
+
+
+@cache
+def _load_kernels(storage: str) -> None:
+    """Do on a small problem what will be done on a large one: kernels come from the disk, or are compiled."""
+    faces = [-np.ones((4, 5, 5)), -np.ones((5, 4, 5)), -np.ones((5, 5, 4))]
+    problem = LCP(StencilOperator((5, 5, 5), 6.0, faces if storage == "faces" else -1.0), np.cos(np.arange(125.0)))
+    method = Multigrid()
+    method.step(problem, method.start(problem, np.zeros(problem.n)), 2)
+
+
+def _storage(problem: Problem) -> str:
+    """What the couplings of A are to the kernels: `constant`, `faces`, or `rows` of a matrix that is no stencil."""
+    A = problem.A
+    if not isinstance(A, StencilOperator) or not A.has_kernels:
+        return NO_GRID
+    return "constant" if A.faces is None else "faces"
