@@ -33,7 +33,7 @@ PARTS = "ABCD"
 def add_options(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("pivoting and newton")
     group.add_argument("--quick", action="store_true", help="small sizes, few seeds: about two minutes")
-    group.add_argument("--parts", help="which of A,B,C,D (pivoting) or E,F,G (newton); default: all")
+    group.add_argument("--parts", help="which of A,B,C,D (pivoting), E,F,G (newton) or H,I,J,K (fluid); default: all")
     group.add_argument("--sizes", type=_read_counts, help="A: rows of the dense problems, such as 50,200,500")
     group.add_argument("--rows", type=_read_counts, help="B, D and E: rows of the contact problems, such as 1000,5000")
     group.add_argument("--growth-rows", type=_read_counts, help="C: rows of the contact problems")

@@ -72,7 +72,7 @@ def test_every_kind_and_option_is_described(name: str) -> None:
 def test_solvable_kinds_alone_have_solutions(name: str) -> None:
     example = make(name)
     assert example.is_solvable or (example.x is None and not example.solutions)
-    assert example.is_solvable == (example.x is not None)
+    assert example.is_solvable == (example.x is not None or example.continuous is not None)
 
 
 def test_the_examples_numbers_cannot_be_changed() -> None:
