@@ -1,0 +1,13 @@
+"""A column of water falls and runs along the floor of a tank; its pressures may push at walls, but not pull."""
+
+import perp
+
+scene = perp.scenes.make("dam_break", cells=32)
+world = scene.world
+for _ in range(60):
+    report = world.step(scene.dt, lambda problem, x0: perp.solve(problem, "multigrid", x0=x0))
+found = report.measures()
+front = world.position[:, 0].max()
+print(f"t = {world.time:.2f} s: the front is at {front:.2f} m, the mean height {found['height']:.2f} m")
+print(f"{report.problem.n} cells, {found['liquid_cells']:.0f} of them liquid; {report.iterations} cycles")
+print(f"divergence {found['divergence']:.1e} 1/s, residual {report.residuals.residual:.1e}")
