@@ -12,6 +12,7 @@ from perp.lab.scene_picture import draw_frame, make_figure
 from perp.lab.scene_picture_liquid import rimmed_distance, rimmed_nodes
 from perp.lab.scene_picture_liquid_space import LiquidSpaceView, in_sight, nearest_balls, vessel_lines
 from perp.recording import LiquidFrame, LiquidGrid, Shape
+from perp.worlds.fluid import Ball, BoxTank, Turned, seed_particles
 
 pytest.importorskip("matplotlib")
 
@@ -70,8 +71,9 @@ def test_whatever_a_liquid_is_in_and_however_little_there_is_is_drawn(tmp_path, 
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_liquids_at_rest_or_of_any_speed_are_drawn(tmp_path, dimension):
     frame = make_frame(dimension)
-    for velocity in (0.0 * frame.velocity, 1e90 * frame.velocity):
-        draw_frame(replace(frame, velocity=velocity), make_grid(dimension), tmp_path / "end.png")
+    for name, factor in (("rest.png", 0.0), ("rush.png", 1e90)):
+        draw_frame(replace(frame, velocity=factor * frame.velocity), make_grid(dimension), tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 5_000
 
 
 def test_one_fast_particle_does_not_make_the_others_dark():
@@ -177,3 +179,30 @@ def test_the_same_liquid_makes_the_same_picture():
     first, second = (LiquidSpaceView(make_frame(3), make_grid(3)).render() for _ in range(2))
     assert first.tobytes() == second.tobytes()
     assert first[..., 3].max() == 1.0
+
+
+def test_all_of_a_full_ball_is_in_the_picture():
+    """Its outline is no line that is drawn around it. A pixel at the rim of the picture would show that it is cut."""
+    grid = make_grid(3, 24)
+    position = seed_particles(Ball((0.5,) * 3, 0.45), (24,) * 3, 1 / 24)
+    blank = np.zeros((24,) * 3, dtype=bool)
+    frame = LiquidFrame(0, 0.0, position, 0.0 * position, 0.0 * blank, blank, blank)
+    opaque = LiquidSpaceView(frame, grid).render()[..., 3] > 0.0
+    assert opaque.any()
+    assert not opaque[[0, -1]].any()
+    assert not opaque[:, [0, -1]].any()
+
+
+def test_lines_around_a_turned_tank_are_straight():
+    """Also beside walls that lie along the grid, a little inside a plane of nodes."""
+    n = 24
+    solid = Turned(BoxTank((0.2, 0.12, 0.25), (0.8, 0.88, 0.75)), 0.35, (0.5,) * 3)
+    nodes = np.stack(np.meshgrid(*[np.arange(n + 1) / n] * 3, indexing="ij"), axis=-1)
+    grid = LiquidGrid((n,) * 3, 1 / n, np.zeros(3), solid(nodes.reshape(-1, 3)).reshape((n + 1,) * 3))
+    walls = Turned(BoxTank((0.2, -9.0, 0.25), (0.8, 9.0, 0.75)), 0.35, (0.5,) * 3)  # but for those along the grid
+    across = [line for line in vessel_lines(grid) if np.ptp(line[:, 1]) == 0.0]
+    assert len(across) == 5
+    for line in across:
+        # corners are cut a little, and elsewhere a line lies on the wall
+        assert np.abs(walls(line)).max() < 0.15 / n
+        assert np.median(np.abs(walls(line))) < 0.001 / n

@@ -30,6 +30,49 @@ def push_inside(along, size, clearance):
     return min(max(along, clearance), np.float64(size) - clearance)
 
 
+@inlined
+def leave_solid(solid, nodes, per_metre, clearance, flat, at, last, velocity, a, b, c):
+    """Out of the solid along the slope of its distance; what the velocity has into the wall is taken away."""
+    for _ in range(REPEATS):
+        distance = solid_at(solid, nodes, a, b, c) * per_metre
+        if distance >= clearance:
+            break
+        x, y, z = slope_at(solid, nodes, a, b, c)
+        length = np.sqrt(x * x + y * y + z * z)
+        if length == 0.0:
+            break
+        x, y, z = x / length, y / length, z / length
+        way = (clearance - distance) / (length * per_metre)
+        way = min(way, 1.0)
+        a, b, c = a + way * x, b + way * y, c + way * z
+        vx = 0.0 if flat else velocity[at]
+        into = min(x * vx + y * velocity[last - U2] + z * velocity[last - U1], 0.0)
+        if not flat:
+            velocity[at] -= into * x
+        velocity[last - U2] -= into * y
+        velocity[last - U1] -= into * z
+    return a, b, c
+
+
+@inlined
+def stay_on_grid(shape, clearance, flat, at, last, velocity, a, b, c):
+    """Back from beyond the rim of the grid, likewise."""
+    inside = push_inside(b, shape[U1], clearance)
+    if inside != b:
+        velocity[last - U2] = max(velocity[last - U2], 0.0) if inside > b else min(velocity[last - U2], 0.0)
+        b = inside
+    inside = push_inside(c, shape[U2], clearance)
+    if inside != c:
+        velocity[last - U1] = max(velocity[last - U1], 0.0) if inside > c else min(velocity[last - U1], 0.0)
+        c = inside
+    if not flat:
+        inside = push_inside(a, shape[U0], clearance)
+        if inside != a:
+            velocity[at] = max(velocity[at], 0.0) if inside > a else min(velocity[at], 0.0)
+            a = inside
+    return a, b, c
+
+
 @kernel
 def advect(
     dt,
@@ -100,37 +143,8 @@ def advect(
             a += h / 9.0 * (2.0 * x1 + 3.0 * x2 + 4.0 * x3)
             b += h / 9.0 * (2.0 * y1 + 3.0 * y2 + 4.0 * y3)
             c += h / 9.0 * (2.0 * z1 + 3.0 * z2 + 4.0 * z3)
-            for _ in range(REPEATS):
-                distance = solid_at(solid, nodes, a, b, c) * per_metre
-                if distance >= clearance:
-                    break
-                x, y, z = slope_at(solid, nodes, a, b, c)
-                length = np.sqrt(x * x + y * y + z * z)
-                if length == 0.0:
-                    break
-                x, y, z = x / length, y / length, z / length
-                way = (clearance - distance) / (length * per_metre)
-                way = min(way, 1.0)
-                a, b, c = a + way * x, b + way * y, c + way * z
-                vx = 0.0 if flat else velocity[at]
-                into = min(x * vx + y * velocity[last - U2] + z * velocity[last - U1], 0.0)
-                if not flat:
-                    velocity[at] -= into * x
-                velocity[last - U2] -= into * y
-                velocity[last - U1] -= into * z
-            inside = push_inside(b, shape[U1], clearance)
-            if inside != b:
-                velocity[last - U2] = max(velocity[last - U2], 0.0) if inside > b else min(velocity[last - U2], 0.0)
-                b = inside
-            inside = push_inside(c, shape[U2], clearance)
-            if inside != c:
-                velocity[last - U1] = max(velocity[last - U1], 0.0) if inside > c else min(velocity[last - U1], 0.0)
-                c = inside
-            if not flat:
-                inside = push_inside(a, shape[U0], clearance)
-                if inside != a:
-                    velocity[at] = max(velocity[at], 0.0) if inside > a else min(velocity[at], 0.0)
-                    a = inside
+            a, b, c = leave_solid(solid, nodes, per_metre, clearance, flat, at, last, velocity, a, b, c)
+            a, b, c = stay_on_grid(shape, clearance, flat, at, last, velocity, a, b, c)
         # what was added, and not where it ends: a particle at rest shall keep every bit
         if not flat:
             new_position[at] = position[at] + (a - a0) / per_metre

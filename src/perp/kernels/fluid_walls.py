@@ -40,6 +40,18 @@ def slope_at(solid, nodes, a, b, c):
     return da, db, dc
 
 
+@inlined
+def slope_around(solid, nodes, a, b, c):
+    """The gradient at the middle of a face [m per cell], where that of the interpolated distance has a step.
+
+    Half a cell to both sides makes it the mean of the two: walls and their mirror images are treated alike.
+    """
+    da = solid_at(solid, nodes, a + 0.5, b, c) - solid_at(solid, nodes, a - 0.5, b, c)
+    db = solid_at(solid, nodes, a, b + 0.5, c) - solid_at(solid, nodes, a, b - 0.5, c)
+    dc = solid_at(solid, nodes, a, b, c + 0.5) - solid_at(solid, nodes, a, b, c - 0.5)
+    return da, db, dc
+
+
 @kernel
 def measure_room(shape, nodes, solid, fine, room, capacity):
     """The open share of each cell, and how much liquid can be around its middle, from points at even distances.
@@ -121,7 +133,7 @@ def keep_out(
                     depth = solid_at(solid, nodes, a, b, c) / spacing
                     if depth < -DEEPEST:
                         continue
-                    x, y, z = slope_at(solid, nodes, a, b, c)
+                    x, y, z = slope_around(solid, nodes, a, b, c)
                     length = np.sqrt(x * x + y * y + z * z)
                     if length == 0.0:
                         continue

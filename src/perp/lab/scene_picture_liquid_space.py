@@ -55,6 +55,9 @@ AROUND = (1.7, 0.6)
 SLICES, SHORTEST = 5, 0.2
 """Lines around a vessel, along each axis; shorter ones than this share of the grid's longest side are left out."""
 
+SCALE_ROOM = 0.05
+"""Below the vessel, for the bar that tells lengths: share of the picture's height."""
+
 
 class LiquidSpaceView:
     """A picture of a liquid. Its axes are the plane that the viewer looks at, in metres."""
@@ -62,14 +65,10 @@ class LiquidSpaceView:
     def __init__(self, frame: LiquidFrame, grid: LiquidGrid) -> None:
         self.frame, self.grid, self.axes = frame, grid, view_axes()
         self.lines = list(vessel_lines(grid))
-        seen = np.concatenate([self.project(line) for line in self.lines] or [self._corners()])
-        self.limits = enclose(seen, seen, 0.03)
+        seen = self.project(_ends_of_room(grid))
+        self.limits = enclose(seen - grid.spacing, seen + grid.spacing, 0.03)  # with the balls of particles at walls
+        self.limits[0, 1] -= SCALE_ROOM * (self.limits[1, 1] - self.limits[0, 1])
         self.size = figure_size(self.limits, AROUND)
-
-    def _corners(self) -> Points:
-        ends = np.stack([self.grid.origin, self.grid.origin + self.grid.spacing * np.array(self.grid.cells)])
-        places = np.array(np.meshgrid(*ends.T)).reshape(3, -1).T
-        return self.project(places)
 
     def project(self, points: Points) -> Points:
         flat: Points = points @ self.axes[:2].T
@@ -218,6 +217,36 @@ def _outlines(level: NDArray[np.float32], covered: NDArray[np.bool_], jump: floa
     return edge & covered
 
 
+def _ends_of_room(grid: LiquidGrid) -> Points:
+    """Where the room for liquid ends along the last axis, at both sides of it; all of the grid where there is none."""
+    is_open = rimmed_distance(grid) > -RIM * grid.spacing
+    across = np.argwhere(is_open.any(axis=2))
+    if not len(across):
+        is_open, across = np.ones_like(is_open), np.argwhere(np.ones(is_open.shape[:2], dtype=np.bool_))
+    columns = is_open[across[:, 0], across[:, 1]]
+    last = columns.shape[1] - 1
+    ends = [columns.argmax(axis=1), last - columns[:, ::-1].argmax(axis=1)]
+    places = np.concatenate([np.column_stack([across, end]) for end in ends])
+    return np.stack([rimmed_nodes(grid, axis)[places[:, axis]] for axis in range(3)], axis=1)
+
+
+def _places_of_cuts(distance: Floats, axis: int, surface: float, cell: float) -> NDArray[np.int64]:
+    """Planes of nodes across an axis from one end of the room to the other.
+
+    A plane just inside a wall is as near to it all over: where the other walls are is told wrongly by distances there,
+    and lines would be wavy. The next plane is cut instead.
+    """
+    largest = distance.max(axis=tuple(k for k in range(3) if k != axis))
+    is_open = np.flatnonzero(largest > surface)
+    if not is_open.size:
+        return is_open
+    first, last = int(is_open[0]), int(is_open[-1])
+    if last - first > SLICES:
+        first += int(-surface < largest[first] < cell)
+        last -= int(-surface < largest[last] < cell)
+    return np.unique(np.linspace(first, last, SLICES).round().astype(np.int64))
+
+
 def vessel_lines(grid: LiquidGrid) -> Iterator[Points]:
     """Lines on the surface of the solid: cuts across each axis, from one end of the room for liquid to the other."""
     from contourpy import contour_generator
@@ -226,10 +255,7 @@ def vessel_lines(grid: LiquidGrid) -> Iterator[Points]:
     nodes = [rimmed_nodes(grid, axis) for axis in range(3)]
     for axis in range(3):
         others = [k for k in range(3) if k != axis]
-        is_open = np.flatnonzero((distance > surface).any(axis=tuple(others)))
-        if not is_open.size:
-            return
-        for place in np.unique(np.linspace(is_open[0], is_open[-1], SLICES).round().astype(np.int64)):
+        for place in _places_of_cuts(distance, axis, surface, grid.spacing):
             cut = np.take(distance, place, axis=axis)
             for found in contour_generator(nodes[others[0]], nodes[others[1]], cut.T).lines(surface):
                 line = np.array(found, dtype=np.float64)

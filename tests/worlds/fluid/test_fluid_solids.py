@@ -68,6 +68,13 @@ def test_solids_can_be_pickled_and_tell_what_they_are():
         (lambda: Box((0, 1), (1, 1)), r"lower\[1\] is 1.0 and upper\[1\] 1.0"),
         (lambda: Union(), "at least one"),
         (lambda: Turned(Ball((0, 0), 1.0), np.inf, (0, 0)), "angle is inf"),
+        (lambda: Turned(Ball((0, 0), 1.0), 1.0, (0, 0), axes=(0, 2)), r"axes is \(0, 2\); two of the 2"),
+        (lambda: Turned(Ball((0, 0), 1.0), 1.0, (0, 0), axes=(1, -1)), r"axes is \(1, -1\); two of the 2"),
+        (lambda: Ball((0,), 1.0)(np.zeros((1, 2))), "has 1 axes; points have 2"),
+        (lambda: Box((0, 0), (1, 1))(np.zeros((1, 3))), "has 2 axes; points have 3"),
+        (lambda: HalfSpace((0, 0), (1, 1))(np.zeros((1, 3))), "has 2 axes; points have 3"),
+        (lambda: Turned(Ball((0, 0), 1.0), 1.0, (0, 0))(np.zeros((1, 3))), "has 2 axes; points have 3"),
+        (lambda: seed_particles(lambda p: p[:, 0] * np.nan, (2, 2), 1.0), r"inside returned NaN for \[0.25, 0.25\]"),
         (lambda: sample_solid(lambda p: p, StaggeredGrid((2, 2), 1.0)), r"solid returned an array of shape \(9, 2\)"),
         (lambda: sample_solid(lambda p: p[:, 0] * np.nan, StaggeredGrid((2, 2), 1.0)), r"solid\[0\] is nan"),
         (lambda: StaggeredGrid((4,), 1.0), "cells has 1 numbers"),
@@ -75,6 +82,10 @@ def test_solids_can_be_pickled_and_tell_what_they_are():
         (lambda: StaggeredGrid((4, 4), 0.0), "spacing is 0.0"),
         (lambda: StaggeredGrid((4, 4), 1.0, (0, np.nan)), r"origin\[1\] is nan"),
         (lambda: StaggeredGrid((2**16, 2**16), 1.0), "fewer than"),
+        (
+            lambda: StaggeredGrid((4, 4), 0.1, (0.0, 1e14)),
+            r"origin\[1\] is 100000000000000.0; numbers there do not resolve cells",
+        ),
         (lambda: seed_particles(lambda p: p, (4, 4), 1.0), "inside returned an array of shape"),
         (lambda: seed_particles(lambda p: p[:, 0] < 1, (4, 4), 1.0, per_axis=0), "per_axis is 0"),
         (lambda: seed_particles(lambda p: p[:, 0] < 1, (4, 4), 1.0, jitter=2.0), "jitter is 2.0"),
@@ -85,6 +96,11 @@ def test_what_makes_no_sense_is_refused_by_name_and_value(make, message):
         InvalidProblem if "is -1" not in message and "is 0" not in message else ValueError, match=message
     ):
         make()
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+def test_a_normal_is_a_direction_whatever_its_length(size):
+    np.testing.assert_allclose(HalfSpace((0, 0), (3.0 * size, 4.0 * size)).normal, (0.6, 0.8), rtol=1e-15)
 
 
 @pytest.mark.parametrize("make", [lambda: StaggeredGrid(4, 1.0), lambda: seed_particles(None, (4, 4), 1.0)])

@@ -253,6 +253,18 @@ def test_the_sparse_form_has_the_same_answer(seed, separation):
     np.testing.assert_allclose(found, exactly(whole.problem).x, atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_same_cells_separate_whatever_the_method_leaves_of_their_pressure(seed):
+    """Methods that keep to the inside of the bounds never make a pressure zero."""
+    vessel, level, liquid, star = random_liquid(seed)
+    made = make_pressure_problem(vessel.grid, vessel.fractions, level, liquid, star, 0.1, separation="everywhere")
+    x = exactly(made.problem).x
+    loose = made.separating(x, made.problem.slack(x))
+    inside = np.where(made.liquid != 0, x + 1e-9, x)
+    np.testing.assert_array_equal(made.separating(inside, made.problem.slack(inside)), loose)
+    assert 5 < np.count_nonzero(loose) < np.count_nonzero(liquid) - 5
+
+
 # ---- odd liquids
 
 

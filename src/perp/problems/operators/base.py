@@ -89,6 +89,16 @@ class Operator(ABC):
         dense: Matrix = self.to_sparse().toarray()
         return dense
 
+    def pull(self, u: Vector) -> tuple[Vector, Vector]:
+        """A^T u, and |A|^T |u|, which its rounding errors are measured by."""
+        matrix = self.to_sparse()
+        return matrix.T @ u, abs(matrix).T @ np.abs(u)
+
+    @property
+    def pulls_unformed(self) -> bool:
+        """Whether `pull` forms nothing that is not there anyway."""
+        return self.nonzeros() is not None
+
     def scale_rows(self, factors: Vector) -> Operator | None:
         """diag(factors) A in the same form, or None where the form has no room for it."""
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,11 +39,7 @@ class StencilOperator(Operator):
     form = "stencil"
 
     def __init__(self, shape: Sequence[int], diagonal: Any, couplings: Any = -1.0) -> None:
-        if not tuple(shape):
-            raise InvalidProblem("shape is (); one size an axis is needed")
-        for axis, size in enumerate(shape):
-            require_count(size, f"shape[{axis}]")
-        self.grid = tuple(int(size) for size in shape)
+        self.grid = self._read_grid(shape)
         given = np.asarray(diagonal)
         require_real_dtype(given.dtype, "diagonal")
         try:
@@ -52,7 +48,7 @@ class StencilOperator(Operator):
             raise InvalidProblem(f"diagonal has shape {given.shape}; the grid is {self.grid}") from None
         reject_non_finite(centre, "diagonal")
         self.centre: Vector = freeze(centre.reshape(-1).copy())
-        self.strides = tuple(int(np.prod(self.grid[axis + 1 :], dtype=np.int64)) for axis in range(len(self.grid)))
+        self.strides = self._count_strides()
         self.couplings: Vector | None = None
         """One number an axis, where the couplings are the same everywhere; else None, and there are `faces`."""
         self.faces: tuple[Vector, ...] | None = None
@@ -61,6 +57,38 @@ class StencilOperator(Operator):
         else:
             spread = np.full(len(self.grid), couplings) if np.ndim(couplings) == 0 else couplings
             self.couplings = as_vector(spread, "couplings", len(self.grid))
+
+    @classmethod
+    def from_faces(cls, shape: Sequence[int], diagonal: Vector, faces: Sequence[Vector]) -> Self:
+        """The operator of arrays that lie as it keeps them: it takes them over without a copy, and freezes them.
+
+        `diagonal` is flat, and `faces` are padded and zero at the rim, as `self.faces` above; float64, contiguous.
+        """
+        made = cls.__new__(cls)
+        made.grid = cls._read_grid(shape)
+        made.couplings = None
+        n = int(np.prod(made.grid, dtype=np.int64))
+        if len(faces) != len(made.grid):
+            raise InvalidProblem(f"faces has {len(faces)} arrays; the grid has {len(made.grid)} axes")
+        made.centre = _taken_over(diagonal, "diagonal", n)
+        made.strides = made._count_strides()
+        made.faces = tuple(_taken_over(one, f"faces[{axis}]", n + made.strides[axis]) for axis, one in enumerate(faces))
+        for axis, one in enumerate(made.faces):
+            first = one[:n].reshape(made.grid)[(slice(None),) * axis + (slice(None, 1),)]
+            if first.any() or one[n:].any():
+                raise InvalidProblem(f"faces[{axis}] is not zero at the rim of the grid")
+        return made
+
+    @staticmethod
+    def _read_grid(shape: Sequence[int]) -> tuple[int, ...]:
+        if not tuple(shape):
+            raise InvalidProblem("shape is (); one size an axis is needed")
+        for axis, size in enumerate(shape):
+            require_count(size, f"shape[{axis}]")
+        return tuple(int(size) for size in shape)
+
+    def _count_strides(self) -> tuple[int, ...]:
+        return tuple(int(np.prod(self.grid[axis + 1 :], dtype=np.int64)) for axis in range(len(self.grid)))
 
     def _read_faces(self, couplings: Sequence[Any]) -> tuple[Vector, ...]:
         if len(couplings) != len(self.grid):
@@ -141,6 +169,21 @@ class StencilOperator(Operator):
             sums[ahead] += coupling * cells[behind]
         return out
 
+    def pull(self, u: Vector) -> tuple[Vector, Vector]:
+        """A is symmetric, so that nothing needs to be formed."""
+        size = np.abs(u)
+        sizes, cells = np.abs(self.centre) * size, size.reshape(self.grid)
+        sums = sizes.reshape(self.grid)
+        for axis in range(len(self.grid)):
+            ahead, behind, coupling = self._ahead(axis), self._behind(axis), np.abs(self.between(axis))
+            sums[behind] += coupling * cells[ahead]
+            sums[ahead] += coupling * cells[behind]
+        return self.apply(u), sizes
+
+    @property
+    def pulls_unformed(self) -> bool:
+        return True
+
     def diagonal(self) -> Vector:
         return self.centre.copy()
 
@@ -208,3 +251,12 @@ class StencilOperator(Operator):
         if self.faces is not None:
             couplings = tuple(self.between(axis) for axis in range(len(self.grid)))
         return StencilOperator, (self.grid, self.centre.reshape(self.grid), couplings)
+
+
+def _taken_over(given: Vector, name: str, size: int) -> Vector:
+    if given.dtype != np.float64 or given.shape != (size,) or not given.flags.c_contiguous:
+        raise InvalidProblem(
+            f"{name} has shape {given.shape} and dtype {given.dtype}; a contiguous vector of {size} float64 is needed"
+        )
+    reject_non_finite(given, name)
+    return freeze(given)

@@ -20,6 +20,8 @@ from perp.worlds.read_only_arrays import KeepsReadOnly
 
 MOST_CELLS = 2**31
 """Cells are counted in 32 bits."""
+COARSEST = 0.01
+"""In cells: how far apart two numbers may be at the far end of the grid."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,9 @@ class StaggeredGrid(KeepsReadOnly):
         if int(np.prod(self.cells, dtype=object)) >= MOST_CELLS:
             raise InvalidProblem(f"cells is {self.cells}; fewer than {MOST_CELLS:,} are needed")
         self.origin = as_vector(np.zeros(self.dimension) if origin is None else origin, "origin", self.dimension)
+        far = np.flatnonzero(np.spacing(np.maximum(np.abs(self.origin), np.abs(self.upper))) > COARSEST * self.spacing)
+        if far.size:
+            raise InvalidProblem(f"origin[{far[0]}] is {self.origin[far[0]]}; numbers there do not resolve cells")
         missing = 3 - self.dimension
         self.frame: Vector = freeze(np.array([0.0] * missing + [*self.origin, 1.0 / self.spacing]))
         self.middles = self._places(None)

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem, StateNotFinite
-from perp.problems.inputs import Vector, as_matrix, as_vector, freeze, require_count, require_number
+from perp.problems.inputs import Vector, as_matrix, as_vector, freeze, require_count, require_number, require_real_dtype
 from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
 from perp.recording.shapes import Shape
 from perp.worlds.answers import OVERFLOWING, read_answer, require_callable
 from perp.worlds.fluid.flow import carry_particles, collect_velocity, drop_pressure, return_velocity
 from perp.worlds.fluid.grid import StaggeredGrid
 from perp.worlds.fluid.options import LiquidOptions
+from perp.worlds.fluid.particles import fastest_of, find_outside, is_sound, mean_height
 from perp.worlds.fluid.pressure import PressureProblem, make_pressure_problem
 from perp.worlds.fluid.report import LiquidReport
 from perp.worlds.fluid.solids import Distance
@@ -41,14 +42,15 @@ class LiquidWorld(LiquidOptions, World):
     compress the liquid or drive it into a wall, hands the change back to the particles (FLIP, with a share of PIC; Zhu
     & Bridson 2005), and carries them along with the velocity on the grid: semi-implicit Euler in time, third order
     along the stream. No step is too long to be stable, as a particle crosses about one cell at a time, but several
-    cells a step blur what happens on the way.
+    cells a step blur what happens on the way. The tolerance of a solver is a share of the volume of a cell in a step:
+    velocities are off by about that share of a cell a step, which says little if steps are very short.
 
     Copies (`copy.copy` and `copy.deepcopy` alike) and pickles go on as the original would, and share nothing with it.
 
     Parameters
     ----------
     position
-        n x d [m], d = 2 or 3; `seed_particles` makes them.
+        n x d [m], d = 2 or 3; `seed_particles` makes them. Steps push those in the solid out of it.
     cells, spacing, origin
         (nx, ny) or (nx, ny, nz), edge of a cell [m], lower corner of the grid [m]. Outside of it is solid.
     solid
@@ -69,8 +71,9 @@ class LiquidWorld(LiquidOptions, World):
     per_axis
         As many particles an axis a cell stand for a full cell.
     volume_correction
-        The share of the liquid that is too much, or too little, in a cell that one step drives out of it, or into it.
-        Without, the particles of a splash end up denser than they began, and volume is lost.
+        The share of the liquid that is too much, or too little, in a cell that is driven out of it, or into it, while
+        the fastest particle crosses a cell, or in a step that is longer. Without, the particles of a splash end up
+        denser than they began, and volume is lost.
     warm_start
         Whether a solve starts from the pressure of the last step.
     """
@@ -124,6 +127,9 @@ class LiquidWorld(LiquidOptions, World):
         """Move the liquid on by dt [s] with the pressure from `solve(problem, x0)`."""
         require_number(dt, "dt", positive=True)
         require_callable(solve)
+        ratio = min(self.staggered.spacing / float(dt), OVERFLOWING)
+        if not OVERFLOWING**-2 < self.density * ratio**2 < OVERFLOWING**2:
+            raise InvalidProblem(f"dt is {dt}; pressures have the unit density (spacing / dt)^2, which is out of range")
         begun = perf_counter()
         self._require_state()
         position, velocity = self.position.reshape(-1), self.velocity.reshape(-1)
@@ -132,7 +138,7 @@ class LiquidWorld(LiquidOptions, World):
         volume = self._vessel.volume_below(level)
         old, weight = collect_velocity(self._vessel, position, velocity)
         star = [one + dt * pull for one, pull in zip(old, self.gravity, strict=True)]
-        if not all(_is_sound(one) for one in star):
+        if not all(is_sound(one) for one in star):
             raise StateNotFinite(self.steps + 1, self.time)
         found = perf_counter()
         made = make_pressure_problem(
@@ -144,7 +150,7 @@ class LiquidWorld(LiquidOptions, World):
             float(dt),
             separation=self.separation,
             form=self.form,
-            wanted=self.volume_correction * excess,
+            wanted=self.volume_correction * self._crossed(float(dt)) * excess,
         )
         x0 = self._recall(made)
         assembled = perf_counter()
@@ -171,8 +177,8 @@ class LiquidWorld(LiquidOptions, World):
             self.density,
             len(self.position),
             volume,
-            self._height(),
-            float(np.sqrt(np.square(self.velocity).sum(axis=1).max(initial=0.0))),
+            mean_height(self.position, self.gravity),
+            fastest_of(self.velocity),
         )
 
     def _move(
@@ -181,20 +187,30 @@ class LiquidWorld(LiquidOptions, World):
         """New velocities and positions; returns the net outflow. Raises, and changes nothing, where not finite."""
         with np.errstate(all="ignore"):
             y = made.problem.A.slack(x, made.problem.b, np.empty(x.size))
-            sound = _is_sound(x) and _is_sound(y)
+            sound = is_sound(x) and is_sound(y)
         if sound:
             new = drop_pressure(self._vessel, made, made.on_cells(x), made.separating(x, y), star, weight)
-            sound = all(_is_sound(one) for one in new)
+            sound = all(is_sound(one) for one in new)
         if sound:
             velocity = return_velocity(self._vessel, self.position, self.velocity, self.flip, old, new)
             position = carry_particles(self._vessel, made.dt, new, self.position, velocity)
-            sound = _is_sound(velocity) and _is_sound(position)
+            sound = is_sound(velocity) and is_sound(position)
         if not sound:
             raise StateNotFinite(self.steps + 1, self.time)
         self.position, self.velocity = position, velocity
         scale = self.density * (self.staggered.spacing / made.dt) ** 2
         self._pressure = freeze(np.where(made.liquid != 0, scale * made.on_cells(x), 0.0))
         return y
+
+    def _crossed(self, dt: float) -> float:
+        """How much of a cell is crossed in a step at most, by the fastest particle and waves of a cell's length.
+
+        Correcting the volume makes liquid move by a share of a cell. In a step, however short, that would be at any
+        speed: the short steps of a splash would add energy to it. So it takes as long as crossing a cell does.
+        """
+        spacing = self.staggered.spacing
+        waves = float(np.sqrt(np.linalg.norm(self.gravity) * spacing))
+        return min(1.0, (fastest_of(self.velocity) + waves) * dt / spacing)
 
     def _recall(self, made: PressureProblem) -> Vector | None:
         """The pressure of the last step, where there is liquid still, if it takes energy out of the step.
@@ -217,16 +233,16 @@ class LiquidWorld(LiquidOptions, World):
         """Whether there is a particle for each velocity, inside the grid."""
         d = self.staggered.dimension
         for name in ("position", "velocity"):
-            given = getattr(self, name)
+            given = np.asarray(getattr(self, name))
+            require_real_dtype(given.dtype, name)
             if given.ndim != 2 or given.shape[1] != d or len(given) != len(self.position):
                 count = "n" if name == "position" else len(self.position)
                 raise InvalidProblem(f"{name} has shape {given.shape}; {count} x {d} is needed")
             setattr(self, name, np.ascontiguousarray(given, dtype=np.float64))
-        if not (_is_sound(self.position) and _is_sound(self.velocity)):
+        if not (is_sound(self.position) and is_sound(self.velocity)):
             raise StateNotFinite(self.steps + 1, self.time)
-        outside = (self.position < self.staggered.origin) | (self.position > self.staggered.upper)
-        if outside.any():
-            i = int(np.argmax(outside.any(axis=1)))
+        i = find_outside(self.position, self.staggered.origin, self.staggered.upper)
+        if i is not None:
             raise InvalidProblem(f"position[{i}] is {self.position[i].tolist()}, outside of the grid")
 
     def __copy__(self) -> Self:
@@ -261,21 +277,8 @@ class LiquidWorld(LiquidOptions, World):
         kinetic = 0.5 * float(np.square(self.velocity).sum())
         return self.mass * (kinetic - float((self.position @ self.gravity).sum()))
 
-    def _height(self) -> float:
-        """Mean height of the particles: against gravity, or along the last axis where there is none [m]."""
-        if not len(self.position):
-            return 0.0
-        strength = float(np.linalg.norm(self.gravity))
-        up = -self.gravity / strength if strength > 0.0 else np.eye(self.staggered.dimension)[-1]
-        return float((self.position @ up).mean())
-
     def fingerprint(self) -> str:
         state = sha256()
         for part in (np.array([self.time]), self.position, self.velocity):
             state.update(np.ascontiguousarray(part).tobytes())
         return state.hexdigest()
-
-
-def _is_sound(numbers: NDArray[np.float64]) -> bool:
-    """Whether every number is finite, and so are products of them."""
-    return bool((np.abs(numbers) < OVERFLOWING).all())

@@ -85,9 +85,12 @@ class PressureProblem:
         return on_cells.copy() if self.cells is None else on_cells[self.cells]
 
     def separating(self, x: Vector, y: Vector) -> NDArray[np.bool_]:
-        """Which cells let go: the pressure is at its bound, zero, and more flows out than in."""
+        """Which cells let go: the pressure is at its bound, zero, and more flows out than in.
+
+        Of x >= 0 and y >= 0 one is zero; some methods leave both positive, and the smaller one is the zero then.
+        """
         lower, _ = self.problem.bounds(x)
-        loose: NDArray[np.bool_] = self.on_cells((x == lower) & (y > 0.0)) & (self.liquid != 0)
+        loose: NDArray[np.bool_] = self.on_cells((x - lower < y) & (y > 0.0)) & (self.liquid != 0)
         return loose
 
     def drop(self, axis: int, x: Vector, attached: Flags, weight: Vector, velocity: Vector, known: Flags) -> None:
@@ -166,7 +169,7 @@ def make_pressure_problem(
         return PressureProblem(grid, fractions, level, liquid, problem, dt, cells)
     diagonal[~wet] = 1.0
     lower[~wet] = 0.0
-    A = StencilOperator(grid.cells, diagonal.reshape(grid.cells), _between(grid, couplings))
+    A = StencilOperator.from_faces(grid.cells, diagonal, couplings)
     problem = BoxLCP(A, b, lower, np.where(wet, np.inf, 0.0))
     return PressureProblem(grid, fractions, level, liquid, problem, dt, None)
 
@@ -194,14 +197,6 @@ def _closed_parts(
     three = for_kernels(grid, fractions)
     count = fluid_pressure.find_closed_parts(grid.shape, *three, liquid, closed, pins, queue)
     return closed != 0, pins[: int(count)]
-
-
-def _between(grid: StaggeredGrid, couplings: list[Vector]) -> list[NDArray[np.float64]]:
-    """Couplings as `StencilOperator` takes them, one layer less along their axis: views of those that kernels wrote."""
-    return [
-        one[: grid.size].reshape(grid.cells)[(slice(None),) * axis + (slice(1, None),)]
-        for axis, one in enumerate(couplings)
-    ]
 
 
 def _rows(

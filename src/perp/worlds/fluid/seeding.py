@@ -44,4 +44,6 @@ def seed_particles(
             f"inside returned an array of shape {answer.shape} and type {answer.dtype} for {len(points)} points; "
             "one truth value or distance each is needed"
         )
+    if np.isnan(answer).any():
+        raise InvalidProblem(f"inside returned NaN for {points[int(np.isnan(answer).argmax())].tolist()}")
     return np.ascontiguousarray(points[answer if answer.dtype.kind == "b" else answer < 0.0])

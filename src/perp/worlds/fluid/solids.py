@@ -56,12 +56,14 @@ class HalfSpace:
     def __post_init__(self) -> None:
         object.__setattr__(self, "point", as_vector(self.point, "point"))
         normal = as_vector(self.normal, "normal", self.point.size)
-        length = float(np.linalg.norm(normal))
-        if not length > 0.0:
+        largest = float(np.abs(normal).max(initial=0.0))
+        if not largest > 0.0:
             raise InvalidProblem(f"normal is {normal.tolist()}; a direction is needed")
-        object.__setattr__(self, "normal", freeze(normal / length))
+        normal = normal / largest  # squares of what was given may be too large, or too small, for a number
+        object.__setattr__(self, "normal", freeze(normal / np.linalg.norm(normal)))
 
     def __call__(self, points: Points) -> Vector:
+        _require_axes(points, self.point)
         distance: Vector = (points - self.point) @ self.normal
         return distance
 
@@ -78,6 +80,7 @@ class Ball:
         require_number(self.radius, "radius", positive=True)
 
     def __call__(self, points: Points) -> Vector:
+        _require_axes(points, self.centre)
         distance: Vector = np.linalg.norm(points - self.centre, axis=1) - self.radius
         return distance
 
@@ -98,6 +101,7 @@ class Box:
             raise InvalidProblem(f"lower[{i}] is {self.lower[i]} and upper[{i}] {self.upper[i]}; a box has an inside")
 
     def __call__(self, points: Points) -> Vector:
+        _require_axes(points, self.lower)
         beyond = np.maximum(self.lower - points, points - self.upper)  # along each axis, negative between the two
         outside = np.linalg.norm(np.maximum(beyond, 0.0), axis=1)
         distance: Vector = outside + np.minimum(beyond.max(axis=1), 0.0)
@@ -156,8 +160,12 @@ class Turned:
         require_real(self.angle, "angle")
         if not np.isfinite(self.angle):
             raise InvalidProblem(f"angle is {self.angle}; a finite number is needed")
+        d = self.centre.size
+        if len(self.axes) != 2 or not all(-d <= axis < d for axis in self.axes) or self.axes[0] % d == self.axes[1] % d:
+            raise InvalidProblem(f"axes is {self.axes}; two of the {d} that centre has are needed")
 
     def __call__(self, points: Points) -> Vector:
+        _require_axes(points, self.centre)
         first, second = self.axes
         cosine, sine = np.cos(self.angle), np.sin(self.angle)
         arm = points - self.centre
@@ -175,6 +183,11 @@ def BoxTank(lower: Any, upper: Any) -> Complement:
 def BallTank(centre: Any, radius: float) -> Complement:
     """The inside of a ball (in two dimensions, of a circle); all around it is solid."""
     return Complement(Ball(centre, radius))
+
+
+def _require_axes(points: Points, place: Vector) -> None:
+    if points.shape[1] != place.size:
+        raise InvalidProblem(f"a solid at {place.tolist()} has {place.size} axes; points have {points.shape[1]}")
 
 
 def _at_least_one(solids: tuple[Distance, ...]) -> tuple[Distance, ...]:

@@ -23,8 +23,9 @@ NARROW = 0.125
 """Cells that see less room than this ask their neighbours where the surface is."""
 FLAT = 1e-9
 """In cells: a distance below is zero."""
-IN_CELL = 0.5
-"""In cells: a surface that is nearer to the middle of a cell than that goes through it."""
+IN_CELL = 0.5 - FLAT
+"""In cells: a surface that is nearer to the middle of a cell than that goes through it; one that lies on its edge, up
+to rounding errors, does not."""
 MOST_EXCESS = 1.0
 """More than twice the liquid that fits is not taken into account: a few particles in a narrow place."""
 
