@@ -7,6 +7,6 @@ import perp
 grid = (32, 32)
 divergence = np.random.default_rng(0).standard_normal(grid).ravel()
 problem = perp.LCP(perp.StencilOperator(grid, diagonal=4.0, couplings=-1.0), divergence)
-for method in (perp.PGS(), perp.PSOR(relaxation=1.4), perp.Jacobi()):
+for method in (perp.Multigrid(), perp.PolicyIteration(), perp.PSOR(relaxation=1.4), perp.PGS(), perp.Jacobi()):
     result = perp.solve(problem, method, tol=1e-8, max_iterations=20_000)
-    print(f"{result.method:>6}: {result.status.name}, {result.iterations} iterations, residual {result.residual:.1e}")
+    print(f"{result.method:>16}: {result.status.name}, {result.iterations} iterations, residual {result.residual:.1e}")

@@ -65,13 +65,15 @@ def test_the_page_on_worlds_shows_what_really_happens(tmp_path, monkeypatch, cap
 def test_the_page_on_liquids_shows_what_really_happens(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
-    assert run_blocks(ROOT / "docs" / "liquids.md") == 3
-    height, divergence, *methods = capsys.readouterr().out.splitlines()
+    assert run_blocks(ROOT / "docs" / "liquids.md") == 4
+    height, divergence, tank, *methods = capsys.readouterr().out.splitlines()
+    assert "CONVERGED" in tank
     assert 0.2 < float(height.split()[3]) < 0.45  # it came down from the ceiling
     assert float(divergence.split()[1]) < 1e-5
     assert [line.split()[1] for line in methods] == ["CONVERGED"] * 3
     assert int(methods[0].split()[2]) < 0.1 * int(methods[2].split()[2])
     assert (tmp_path / "ceiling.png").is_file()
+    assert (tmp_path / "rocks.png").is_file()
 
 
 def test_the_scene_of_the_guide_for_contributors_works():

@@ -90,6 +90,8 @@ def test_a_liquid_needs_its_grid_and_bodies_their_shapes():
 
     with pytest.raises(TypeError, match=r"drawn with world.shapes\(\), not with a LiquidGrid"):
         make_figure(Pucks(2).frame(), make_grid(2))
+    with pytest.raises(TypeError, match=r"frame is a LiquidGrid; what world.frame\(report\) returns"):
+        make_figure(make_grid(2), make_frame(2))
 
 
 def test_outside_the_grid_is_solid():

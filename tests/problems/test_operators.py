@@ -116,6 +116,8 @@ def test_masses_may_be_a_diagonal_or_any_sparse_spd_matrix():
         (lambda: perp.StencilOperator((3, 3), np.ones(4)), "diagonal has shape"),
         (lambda: perp.StencilOperator((3, 3), 4.0, [1.0, 2.0, 3.0]), "couplings"),
         (lambda: perp.StencilOperator((), 4.0), "shape"),
+        (lambda: perp.StencilOperator(8, 4.0), "shape is 8; one size an axis"),
+        (lambda: perp.StencilOperator((3, 3), 4.0, np.ones((2, 3))), "couplings is one array; one an axis"),
         (lambda: perp.StencilOperator((3, 3), 4.0, [np.ones((2, 3))]), "couplings has 1 arrays"),
         (lambda: perp.StencilOperator((3, 3), 4.0, [np.ones((2, 3)), np.ones((2, 3))]), r"couplings\[1\] has shape"),
         (lambda: perp.StencilOperator((3, 3), 4.0, [np.ones((2, 3)), np.full((3, 2), np.nan)]), "couplings"),

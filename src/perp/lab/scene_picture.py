@@ -72,6 +72,8 @@ def _choose_view(frame: Frame | LiquidFrame, scenery: Scenery) -> View:
     from perp.lab.scene_picture_plane import PlaneView
     from perp.lab.scene_picture_space import SpaceView
 
+    if not isinstance(frame, Frame | LiquidFrame):
+        raise TypeError(f"frame is a {type(frame).__name__}; what world.frame(report) returns is needed")
     is_flat = frame.dimension == 2
     if isinstance(frame, LiquidFrame):
         if not isinstance(scenery, LiquidGrid):

@@ -88,7 +88,10 @@ def make_method(method: str | Method | type[Method], options: dict[str, Any], ar
     if isinstance(method, type) and issubclass(method, Method):
         return _construct(method, options, arguments)
     if not isinstance(method, str):
-        raise TypeError(f"method is {method!r}; a name or a method object such as perp.PSOR() is needed")
+        raise TypeError(
+            f"method is {method!r}; a name or a method object such as perp.PSOR() is needed "
+            '(a step of a world takes lambda problem, x0: perp.solve(problem, "psor", x0=x0))'
+        )
     if method not in BY_NAME:
         raise ValueError(f"method {method!r} is unknown{suggest(method, [*BY_NAME, 'auto'])}")
     return _construct(BY_NAME[method], options, arguments)

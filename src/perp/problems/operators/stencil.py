@@ -55,6 +55,8 @@ class StencilOperator(Operator):
         if isinstance(couplings, list | tuple) and any(np.ndim(one) for one in couplings):
             self.faces = self._read_faces(couplings)
         else:
+            if np.ndim(couplings) > 1:
+                raise InvalidProblem("couplings is one array; one an axis is needed: a list of them")
             spread = np.full(len(self.grid), couplings) if np.ndim(couplings) == 0 else couplings
             self.couplings = as_vector(spread, "couplings", len(self.grid))
 
@@ -81,8 +83,8 @@ class StencilOperator(Operator):
 
     @staticmethod
     def _read_grid(shape: Sequence[int]) -> tuple[int, ...]:
-        if not tuple(shape):
-            raise InvalidProblem("shape is (); one size an axis is needed")
+        if np.ndim(shape) != 1 or not tuple(shape):
+            raise InvalidProblem(f"shape is {shape!r}; one size an axis is needed, for example (64, 64)")
         for axis, size in enumerate(shape):
             require_count(size, f"shape[{axis}]")
         return tuple(int(size) for size in shape)

@@ -99,7 +99,7 @@ class LiquidWorld(LiquidOptions, World):
         self.time, self.steps = 0.0, 0
         self.staggered = StaggeredGrid(cells, spacing, origin)
         d = self.staggered.dimension
-        self.gravity: Vector = as_vector([0.0] * (d - 1) + [-GRAVITY] if gravity is None else gravity, "gravity", d)
+        self.gravity: Vector = _read_gravity(gravity, d)
         require_number(density, "density", positive=True)
         require_count(per_axis, "per_axis", least=1)
         self.density = float(density)
@@ -282,3 +282,13 @@ class LiquidWorld(LiquidOptions, World):
         for part in (np.array([self.time]), self.position, self.velocity):
             state.update(np.ascontiguousarray(part).tobytes())
         return state.hexdigest()
+
+
+def _read_gravity(given: Any, dimension: int) -> Vector:
+    """[m/s^2]; down the last axis where none is given."""
+    if given is None:
+        given = [0.0] * (dimension - 1) + [-GRAVITY]
+    if np.shape(given) != (dimension,):
+        example = ", ".join(["0.0"] * (dimension - 1) + ["-9.81"])
+        raise InvalidProblem(f"gravity is {given!r}; a number an axis is needed, for example ({example})")
+    return as_vector(given, "gravity", dimension)
