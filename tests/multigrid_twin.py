@@ -114,8 +114,14 @@ def _cycle(level, r, sweeps, coarsest, finest):
     return v
 
 
-def twin_projected_cycle(problem, x, sweeps, coarsest):
-    """One cycle of projected multigrid with a truncated basis from x, which is changed: the new x."""
+RELAXATION, LENGTH, LONGER, LONGEST = 1.15, 1.5, 1.2, 4.0
+
+
+def twin_projected_cycle(problem, x, sweeps, coarsest, length):
+    """One cycle of projected multigrid with a truncated basis from x, which is changed: the new x and length.
+
+    `length` is that of the proposal: LENGTH in the first cycle.
+    """
     A, b = problem.A.to_dense(), problem.b
     lower, upper = problem.bounds(x)
     colour = np.indices(problem.A.grid).sum(axis=0).reshape(-1) % 2
@@ -123,7 +129,7 @@ def twin_projected_cycle(problem, x, sweeps, coarsest):
     def sweep(first):
         for parity in (first, 1 - first):
             for i in np.flatnonzero(colour == parity):
-                x[i] = np.clip(x[i] - (A[i] @ x + b[i]) / A[i, i], lower[i], upper[i])
+                x[i] = np.clip(x[i] - RELAXATION * (A[i] @ x + b[i]) / A[i, i], lower[i], upper[i])
 
     for _ in range(sweeps):
         sweep(0)
@@ -131,8 +137,9 @@ def twin_projected_cycle(problem, x, sweeps, coarsest):
     held = ((x == lower) & (y >= 0.0)) | ((x == upper) & (y <= 0.0)) | (lower == upper)
     P, coarse = finest_level(problem.A, ~held, np.zeros(x.size)).coarsen()
     d = -P @ _cycle(coarse, P.T @ y, sweeps, coarsest, finest=False)
-    d = np.clip(x - (y @ d) / (d @ A @ d) * d, lower, upper) - x  # the best length, projected
-    x += min(-(y @ d) / (d @ A @ d), 1.0) * d
+    d = np.clip(x + length * d, lower, upper) - x
+    best = -(y @ d) / (d @ A @ d)
+    x += min(best, 1.0) * d
     for _ in range(sweeps):
         sweep(1)
-    return x
+    return x, min(LONGER * best * length, LONGEST)

@@ -170,14 +170,17 @@ def test_bounds_of_coarse_levels_keep_the_corrected_point_within_its_own():
     A = StencilOperator((19, 22), 4.0, -1.0)
     lower, upper = -rng.random(A.n), rng.random(A.n)
     x, y, d = np.zeros(A.n), 30.0 * rng.standard_normal(A.n), np.empty(A.n)
-    for array in (lower, upper):
+    anywhere = (True, *np.outer([-np.inf, np.inf], np.ones(A.n)))
+    for array in (lower, upper, *anywhere[1:]):
         array.flags.writeable = False
     hierarchy = GridHierarchy(A)
     hierarchy.follow(rng.random(A.n) < 0.8)
     for kind in range(3):
-        hierarchy.correct(y, d, kind, 1, 1, (lower, upper, x))
+        hierarchy.solve_below(y, kind, 1, 1, (lower, upper, x))
+        hierarchy.propose(1.0, anywhere, x, y, d)
         assert d.any()
         assert (d >= lower - 1e-14).all()
         assert (d <= upper + 1e-14).all()
-        hierarchy.correct(y, d, kind, 1, 1)
+        hierarchy.solve_below(y, kind, 1, 1)
+        hierarchy.propose(1.0, anywhere, x, y, d)
         assert (d < lower).any() or (d > upper).any()

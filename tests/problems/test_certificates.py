@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import grid_operators as grids
 import numpy as np
 import pytest
 import strategies
@@ -216,3 +217,27 @@ def test_contact_problems_and_operators_without_a_transpose_are_refused():
 
 def test_an_empty_problem_has_no_proof():
     assert not verify_certificate(perp.LCP(np.empty((0, 0)), []), []).valid
+
+
+@pytest.mark.parametrize("grid", [(7,), (4, 5), (3, 2, 4), (2, 1, 2, 3)])
+@pytest.mark.parametrize("storage", grids.STORAGES)
+def test_a_stencil_pulls_back_what_its_matrix_does_and_forms_nothing(storage, grid, caplog):
+    rng = np.random.default_rng(3)
+    A = grids.random_stencil(rng, grid, storage)
+    u = rng.standard_normal(A.n)
+    rows = perp.SparseOperator(A.to_sparse())
+    with caplog.at_level("INFO", logger="perp"):
+        product, size = A.pull(u)
+    assert not caplog.messages
+    for mine, theirs in zip((product, size), rows.pull(u), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-14)
+
+
+@pytest.mark.parametrize("storage", grids.STORAGES)
+def test_a_closed_region_is_proved_without_forming_its_matrix(storage, caplog):
+    A = grids.pressure_matrix(np.ones((6, 5), dtype=bool), storage)
+    b = np.linspace(-1.0, 0.9, A.n)
+    with caplog.at_level("INFO", logger="perp"):
+        assert verify_certificate(perp.LCP(A, b), np.ones(A.n)).valid
+        assert not verify_certificate(perp.LCP(A, -b), np.ones(A.n)).valid
+    assert not caplog.messages

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import grid_operators as grids
 import numpy as np
 import pytest
 import strategies
@@ -37,6 +38,22 @@ def test_auto_over_relaxes_symmetric_problems_and_nothing_else():
     assert perp.solve(perp.ContactProblem(A, b, 0.5)).method == "pgs"
     product = perp.MatrixFreeOperator(aslinearoperator(A), A.diagonal())
     assert perp.solve(perp.LCP(product, b)).method == "jacobi"
+
+
+@pytest.mark.parametrize("storage", grids.STORAGES)
+def test_auto_takes_multigrid_for_pressure_equations_on_grids_and_no_other_stencil(storage):
+    rng = np.random.default_rng(0)
+    A = grids.random_stencil(rng, (5, 4), storage)
+    b = rng.standard_normal(A.n)
+    for problem in (perp.LCP(A, b), perp.BoxLCP(A, b, -1.0, 1.0)):
+        result = perp.solve(problem)
+        assert result.method == "multigrid"
+        assert result.success
+    pushes = perp.StencilOperator((5, 4), 6.0, [-1.0, 0.5])
+    assert perp.solve(perp.LCP(pushes, b)).method == "psor"
+    assert perp.solve(perp.LCP(A.to_sparse(), b)).method == "psor"
+    assert perp.solve(perp.LCP(perp.StencilOperator((2, 2, 2, 2), 8.0), b[:16])).method == "psor"
+    assert perp.solve(perp.LCP(perp.StencilOperator((3, 0), 4.0), [])).success
 
 
 def test_a_refusal_names_the_reason_and_the_methods_that_would_work():

@@ -63,17 +63,20 @@ def turned(nz, ny, nx, along_z, along_y, along_x):
 
 @inlined
 def slack_of_row(around, others, storage, z, y, sizes, spatial, vectors):
-    """out = A x + b; the two ends of the row have one neighbour less."""
+    """out = A x + b; the two ends of the row have one neighbour less.
+
+    b comes last: beside a huge x that A all but cancels it would be lost.
+    """
     diagonal, b, x, out = vectors
     at, rows = around(storage, z, y, sizes)
     last = at + sizes[2] - ONE
     for i in range(at + ONE, last):
-        out[i] = b[i] + diagonal[i] * x[i] + others(storage, i, rows, spatial, x[i - ONE], x[i + ONE], x)
+        out[i] = diagonal[i] * x[i] + others(storage, i, rows, spatial, x[i - ONE], x[i + ONE], x) + b[i]
     right = x[at + ONE] if last > at else 0.0
-    out[at] = b[at] + diagonal[at] * x[at] + others(storage, at, rows, spatial, 0.0, right, x)
+    out[at] = diagonal[at] * x[at] + others(storage, at, rows, spatial, 0.0, right, x) + b[at]
     if last > at:
         sum_of_others = others(storage, last, rows, spatial, x[last - ONE], 0.0, x)
-        out[last] = b[last] + diagonal[last] * x[last] + sum_of_others
+        out[last] = diagonal[last] * x[last] + sum_of_others + b[last]
 
 
 @inlined

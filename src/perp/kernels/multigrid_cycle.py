@@ -19,8 +19,6 @@ from perp.kernels.multigrid_table import level_cells, level_faces, level_halved,
 from perp.kernels.multigrid_transfer import (
     add_correction,
     add_to_rows,
-    gather_rows,
-    interpolate_row,
     restrict_constant,
     restrict_faces,
     restrict_row,
@@ -160,18 +158,19 @@ def cycle(
 
 
 @kernel
-def correct(
-    kind, pre, post, table, bounded, y, own_scale, lower, upper, x, low, high, d,
+def solve_below(
+    kind, pre, post, table, bounded, y, own_scale, lower, upper, x, low, high,
     faces_z, faces_y, faces_x, diagonal, inverse, scale, right, value, line, coarse_line, factor, again,
 ):  # fmt: skip
-    """d = -P v with v ~ A_c^-1 P^T y by one cycle on the coarse levels, of which there must be one.
+    """value = v ~ -A_c^-1 P^T y on the level below the finest, of which there must be one, by one cycle.
 
-    The finest level is left to whoever has bounds to keep there. `bounded`: lower <= x + d <= upper.
+    What becomes of v on the finest level is left to whoever has bounds to keep there (`multigrid_finest.propose`).
+    `bounded`: lower <= x + P v <= upper.
     """
     sizes, halved, coarse_sizes = level_sizes(table, ZERO), level_halved(table, ZERO), level_sizes(table, ONE)
     nz, ny, nx = sizes
     clear_level(table, ONE, right)
-    coarse_right, coarse_value = level_cells(table, ONE, right), level_cells(table, ONE, value)
+    coarse_right = level_cells(table, ONE, right)
     for z in range(nz):
         for row in range(ny):
             at = (z * ny + row) * nx
@@ -188,10 +187,3 @@ def correct(
         kind, pre, post, table, bounded, (faces_z, faces_y, faces_x), diagonal, inverse, scale, low, high, right,
         value, (line, coarse_line), factor, again,
     )  # fmt: skip
-    for z in range(nz):
-        for row in range(ny):
-            gather_rows(z, row, halved, coarse_sizes, coarse_value, coarse_line)
-            interpolate_row(coarse_line, halved[2], nx, coarse_sizes[2], line)
-            at = (z * ny + row) * nx
-            for j in range(nx):
-                d[at + j] = own_scale[at + j] * line[j]

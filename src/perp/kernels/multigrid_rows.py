@@ -98,13 +98,9 @@ def make_rows(begin, beside, left, right):
         return left(row, c) * v[c - ONE] + right(row, c) * v[c + ONE] + beside(row, c, spatial, v)
 
     @inlined
-    def others_at_end(row, c, first, last, spatial, v):
-        total = beside(row, c, spatial, v)
-        if c > first:
-            total += left(row, c) * v[c - ONE]
-        if c < last:
-            total += right(row, c) * v[c + ONE]
-        return total
+    def relaxed(c, value, bounds):
+        is_bounded, low, high = bounds
+        return min(max(value, low[c]), high[c]) if is_bounded else value
 
     @inlined
     def relax_row(storage, z, y, colour, sizes, spatial, r, inverse, bounds, v, line):
@@ -112,37 +108,39 @@ def make_rows(begin, beside, left, right):
 
         All cells are computed and those of the other colour not taken: vector units have no use for every second cell.
         """
-        is_bounded, low, high = bounds
         row = begin(storage, z, y, sizes)
-        first, nx = row[0][0], sizes[2]
-        last = first + nx - ONE
+        first, last = row[0][0], sizes[2] - ONE
         odd = (z + y + colour) & ONE
-        for j in range(ONE, nx - ONE):
+        for j in range(ONE, last):
             c = first + j
-            value = inverse[c] * (r[c] - others(row, c, spatial, v))
-            if is_bounded:
-                value = min(max(value, low[c]), high[c])
+            value = relaxed(c, inverse[c] * (r[c] - others(row, c, spatial, v)), bounds)
             line[j] = value if j & ONE == odd else v[c]
-        for c in (first, last):
-            j = c - first
-            value = inverse[c] * (r[c] - others_at_end(row, c, first, last, spatial, v))
-            if is_bounded:
-                value = min(max(value, low[c]), high[c])
-            line[j] = value if j & ONE == odd else v[c]
-        for j in range(nx):
+        for j in range(ONE, last):
             v[first + j] = line[j]
+        if odd == ZERO:
+            total = beside(row, first, spatial, v)
+            if last > ZERO:
+                total += right(row, first) * v[first + ONE]
+            v[first] = relaxed(first, inverse[first] * (r[first] - total), bounds)
+        if last & ONE == odd and last > ZERO:
+            c = first + last
+            total = beside(row, c, spatial, v) + left(row, c) * v[c - ONE]
+            v[c] = relaxed(c, inverse[c] * (r[c] - total), bounds)
 
     @inlined
     def product_row(storage, z, y, sizes, spatial, diagonal, v, line):
         """line = A v in a row of cells."""
         row = begin(storage, z, y, sizes)
-        first, nx = row[0][0], sizes[2]
-        last = first + nx - ONE
-        for j in range(ONE, nx - ONE):
+        first, last = row[0][0], sizes[2] - ONE
+        for j in range(ONE, last):
             c = first + j
             line[j] = diagonal[c] * v[c] + others(row, c, spatial, v)
-        for c in (first, last):
-            line[c - first] = diagonal[c] * v[c] + others_at_end(row, c, first, last, spatial, v)
+        total = diagonal[first] * v[first] + beside(row, first, spatial, v)
+        if last > ZERO:
+            c = first + last
+            total += right(row, first) * v[first + ONE]
+            line[last] = diagonal[c] * v[c] + beside(row, c, spatial, v) + left(row, c) * v[c - ONE]
+        line[ZERO] = total
 
     return relax_row, product_row
 
@@ -152,35 +150,36 @@ relax_faces, product_faces = make_rows(*FACES)
 
 
 @inlined
-def sweep(relax_row, storage, first, sizes, r, inverse, bounds, v, line):
-    """One red-black sweep, the colour `first` first, and the other one plane (in a planar grid: one row) behind it."""
+def sweep(relax_row, storage, count, first, sizes, r, inverse, bounds, v, line):
+    """`count` red-black sweeps, the colour `first` first, in one pass over the memory: each half of a sweep follows one
+    plane (in a planar grid: one row) behind the half before."""
     nz, ny, _ = sizes
+    halves = TWO * np.uint64(count)
     if nz > ONE:
-        for step in range(nz + ONE):
-            for y in range(ny):
-                for behind in range(TWO):
-                    if behind <= step < nz + behind:
-                        relax_row(storage, step - behind, y, first ^ behind, sizes, True, r, inverse, bounds, v, line)
+        for step in range(nz + halves - ONE):
+            for behind in range(halves):
+                if behind <= step < nz + behind:
+                    colour = (first + behind) & ONE
+                    for y in range(ny):
+                        relax_row(storage, step - behind, y, colour, sizes, True, r, inverse, bounds, v, line)
     else:
-        for step in range(ny + ONE):
-            for behind in range(TWO):
+        for step in range(ny + halves - ONE):
+            for behind in range(halves):
                 if behind <= step < ny + behind:
-                    relax_row(storage, ZERO, step - behind, first ^ behind, sizes, False, r, inverse, bounds, v, line)
+                    colour = (first + behind) & ONE
+                    relax_row(storage, ZERO, step - behind, colour, sizes, False, r, inverse, bounds, v, line)
 
 
 @part
 def sweep_constant(count, cz, cy, cx, first, sizes, r, inverse, v, line):
-    for _ in range(count):
-        sweep(relax_constant, (cz, cy, cx), first, sizes, r, inverse, (False, r, r), v, line)
+    sweep(relax_constant, (cz, cy, cx), count, first, sizes, r, inverse, (False, r, r), v, line)
 
 
 @part
 def sweep_faces(count, storage, first, sizes, r, inverse, v, line):
-    for _ in range(count):
-        sweep(relax_faces, storage, first, sizes, r, inverse, (False, r, r), v, line)
+    sweep(relax_faces, storage, count, first, sizes, r, inverse, (False, r, r), v, line)
 
 
 @part
 def sweep_within(count, storage, first, sizes, r, inverse, low, high, v, line):
-    for _ in range(count):
-        sweep(relax_faces, storage, first, sizes, r, inverse, (True, low, high), v, line)
+    sweep(relax_faces, storage, count, first, sizes, r, inverse, (True, low, high), v, line)

@@ -1,4 +1,4 @@
-"""What a method with bounds does on the finest level between sweeps: who is free, how long a step is, and the step."""
+"""What a method with bounds does on the finest level after a cycle: the least f in the plane of two ways."""
 
 from __future__ import annotations
 
@@ -12,18 +12,10 @@ ZERO, ONE, TWO, THREE, FOUR = (np.uint64(k) for k in range(5))
 
 
 @kernel
-def mark_free(x, y, lower, upper, free, s):
-    """free: all but the cells at a bound whose slack keeps them there, and fixed ones; s = 0 in the others.
-
-    Returns how many cells changed sides.
-    """
-    changed = 0
-    for c in range(np.uint64(x.size)):
-        is_free = (x[c] > lower[c] or y[c] < 0.0) and (x[c] < upper[c] or y[c] > 0.0) and lower[c] < upper[c]
-        changed += is_free != free[c]
-        free[c] = is_free
-        s[c] = s[c] if is_free else 0.0
-    return changed
+def keep_free(free, s):
+    """s = 0 in all cells that are not free."""
+    for c in range(np.uint64(s.size)):
+        s[c] = s[c] if free[c] else 0.0
 
 
 @inlined
@@ -50,19 +42,6 @@ def product_of_row(product_row, storage, z, y, sizes, diagonal, v, line):
 
 
 @inlined
-def measure_line_rows(product_row, storage, sizes, diagonal, y, d, line):
-    nz, ny, nx = sizes
-    slope = curvature = 0.0
-    for z in range(nz):
-        for row in range(ny):
-            at = (z * ny + row) * nx
-            product_of_row(product_row, storage, z, row, sizes, diagonal, d, line)
-            slope += dot_rows(y, at, d, at, nx)
-            curvature += dot_rows(d, at, line, ZERO, nx)
-    return slope, curvature
-
-
-@inlined
 def measure_plane_rows(product_row, storage, sizes, diagonal, b, x, d, s, line, second):
     nz, ny, nx = sizes
     slope_d = slope_s = dd = ds = ss = 0.0
@@ -83,37 +62,11 @@ def measure_plane_rows(product_row, storage, sizes, diagonal, b, x, d, s, line, 
 
 
 @kernel
-def measure_line(nz, ny, nx, cz, cy, cx, has_faces, fz, fy, fx, diagonal, y, d, line):
-    """y · d and d · A d."""
-    if has_faces:
-        return measure_line_rows(product_faces, (fz, fy, fx), (nz, ny, nx), diagonal, y, d, line)
-    return measure_line_rows(product_constant, (cz, cy, cx), (nz, ny, nx), diagonal, y, d, line)
-
-
-@kernel
 def measure_plane(nz, ny, nx, cz, cy, cx, has_faces, fz, fy, fx, diagonal, b, x, d, s, line, second):
     """(A x + b) · d, (A x + b) · s, d · A d, d · A s and s · A s in one pass."""
     if has_faces:
         return measure_plane_rows(product_faces, (fz, fy, fx), (nz, ny, nx), diagonal, b, x, d, s, line, second)
     return measure_plane_rows(product_constant, (cz, cy, cx), (nz, ny, nx), diagonal, b, x, d, s, line, second)
-
-
-@kernel
-def project_step(length, lower, upper, x, d):
-    """d = clip(x + length d, lower, upper) - x; returns how many cells met a bound."""
-    clipped = 0
-    for c in range(np.uint64(x.size)):
-        to = x[c] + length * d[c]
-        clipped += to < lower[c] or to > upper[c]
-        d[c] = clip(to, lower[c], upper[c]) - x[c]
-    return clipped
-
-
-@kernel
-def take_step(length, d, lower, upper, x):
-    """x += length d, which stays within the bounds but for rounding errors."""
-    for c in range(np.uint64(x.size)):
-        x[c] = clip(x[c] + length * d[c], lower[c], upper[c])
 
 
 @kernel

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from perp.linalg.preconditioners.grid_factor import MOST_AXES, line_couplings
 from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector
+from perp.problems.lcp import LCP
 from perp.problems.operators import StencilOperator
 from perp.problems.problem import Problem
 
@@ -36,7 +37,7 @@ class Nesting:
     """A coarser problem, and how an answer to it becomes a start for the finer one."""
 
     fine: Problem
-    coarse: BoxLCP
+    coarse: LCP | BoxLCP
     live: NDArray[np.bool_]
     """The cells of the coarse grid that have an unknown in them."""
 
@@ -46,8 +47,8 @@ class Nesting:
 
         fine = np.empty(self.fine.n)
         sizes, coarse_sizes = _three_sizes(self.fine), _three_sizes(self.coarse)
-        bounds = self.fine.bounds(fine)
-        kernels.interpolate(*sizes, *coarse_sizes[1:], np.array(x, dtype=np.float64), self.live, *bounds, fine)
+        given, work = np.array(x, dtype=np.float64), np.empty((4, int(sizes[-1]) + 1))
+        kernels.interpolate(*sizes, *coarse_sizes[1:], given, self.live, *_bounds(self.fine), fine, work)
         return fine
 
 
@@ -69,19 +70,26 @@ def coarsen(problem: Problem) -> Nesting:
     cells = int(np.prod(shape))
     _, cy, cz = (np.uint64(size) for size in (1,) * (MOST_AXES - len(shape)) + shape)
     faces = [np.zeros(cells + int(stride)) for stride in (cy * cz, cz, 1)]
-    diagonal, right, low, high, low_count, high_count = np.zeros((6, cells))
-    live = np.zeros(cells, dtype=np.bool_)
-    bounds = problem.bounds(problem.b)
+    diagonal, right = np.zeros((2, cells))
+    bounded, lower, upper = _bounds(problem)
+    low, high, live, low_count, high_count = np.zeros((5, cells if bounded else 0))
     kernels.add_up(
-        *line_couplings(A), A.centre, problem.b, *bounds,
-        cy, cz, *faces, diagonal, right, low, high, live, low_count, high_count,
+        *line_couplings(A), A.centre, problem.b, bounded, lower, upper,
+        cy, cz, *faces, diagonal, right, low, high, live, low_count, high_count, np.empty((6, A.grid[-1])),
     )  # fmt: skip
     couplings = []
     for axis, flat in enumerate(faces[MOST_AXES - len(shape) :]):
         ahead = (slice(None),) * axis + (slice(1, None),)
         couplings.append(flat[:cells].reshape(shape)[ahead])
     operator = StencilOperator(shape, diagonal.reshape(shape), couplings)
-    return Nesting(problem, BoxLCP(operator, right, low, high), live)
+    if not bounded:
+        return Nesting(problem, LCP(operator, right), np.ones(cells, dtype=np.bool_))
+    return Nesting(problem, BoxLCP(operator, right, low, high), live > 0.0)
+
+
+def _bounds(problem: Problem) -> tuple[Any, ...]:
+    """Whether the kernels must read bounds, and what they read."""
+    return (False, problem.b, problem.b) if problem.kind == "lcp" else (True, *problem.bounds(problem.b))
 
 
 def _three_sizes(problem: Problem) -> tuple[Any, ...]:

@@ -28,10 +28,11 @@ Answer = Callable[[Problem, Vector], Vector]
 """A problem on a coarser grid and a point within its bounds -> about its solution, within its bounds."""
 
 
-def nested_start(problem: Problem, x: Vector, answer: Answer) -> Vector:
+def nested_start(problem: Problem, x: Vector, answer: Answer, smoothing: int = SMOOTHING) -> Vector:
     """What coarser grids say, or x, which lies within its bounds, where that has the lower objective.
 
-    x also where there are no coarser grids: A must be a stencil with a positive diagonal and no positive coupling.
+    `answer` is asked from the coarsest grid on. x also where there are no coarser grids: A must be a stencil with a
+    positive diagonal and no positive coupling.
     """
     nestings: list[Nesting] = []
     finest = problem
@@ -42,27 +43,29 @@ def nested_start(problem: Problem, x: Vector, answer: Answer) -> Vector:
         return x
     found = finest.project(np.zeros(finest.n))
     for nesting in reversed(nestings):
-        found = smooth(nesting.fine, nesting.interpolate(answer(nesting.coarse, found)))
-        if not np.isfinite(found).all():
+        found = nesting.interpolate(answer(nesting.coarse, found))
+        if smoothing:
+            found = smooth(nesting.fine, found, smoothing)
+        if not np.isfinite(np.sum(found)):
             return x
-    return found if _is_nearest_to_zero(problem, x) or _objective(problem, found) < _objective(problem, x) else x
+    return found if is_nearest_to_zero(problem, x) or objective(problem, found) < objective(problem, x) else x
 
 
-def smooth(problem: Problem, x: Vector) -> Vector:
+def smooth(problem: Problem, x: Vector, count: int) -> Vector:
     sweeps = PGS(order="coloured")
     state = sweeps.start(problem, x)
-    sweeps.step(problem, state, SMOOTHING)
+    sweeps.step(problem, state, count)
     return state.x
 
 
-def _is_nearest_to_zero(problem: Problem, x: Vector) -> bool:
+def is_nearest_to_zero(problem: Problem, x: Vector) -> bool:
     """Whether x is where a solve begins without an x0."""
     if not x.any():
         return True  # of all points within the bounds zero is nearest to zero
     return np.array_equal(x, problem.project(np.zeros(problem.n)))
 
 
-def _objective(problem: Problem, x: Vector) -> float:
+def objective(problem: Problem, x: Vector) -> float:
     """1/2 x^T A x + b^T x (NOTES eq. 21): by so much more than its least, x is off in the norm of A."""
     product = problem.A.slack(x, freeze(np.zeros(problem.n)), np.empty(problem.n))
     return float(np.sum(x * (0.5 * product + problem.b)))

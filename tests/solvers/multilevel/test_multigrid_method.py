@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from multigrid_twin import twin_projected_cycle
+from multigrid_twin import LENGTH, twin_projected_cycle
 from scipy import sparse
 
 import perp
@@ -105,10 +105,10 @@ def test_a_cycle_is_that_of_its_twin_of_dense_matrices(shape):
     problem = perp.BoxLCP(A, rng.standard_normal(A.n), -0.1, 0.4)
     method = Multigrid(initial="given", accelerate="never")
     state = method.start(problem, np.zeros(A.n))
-    expected = np.zeros(A.n)
+    expected, length = np.zeros(A.n), LENGTH
     for _ in range(3):
         method.step(problem, state, 1)
-        expected = twin_projected_cycle(problem, expected, 2, COARSEST)
+        expected, length = twin_projected_cycle(problem, expected, method.pre, COARSEST, length)
         np.testing.assert_allclose(state.x, expected, atol=1e-12)
     assert ((expected > -0.1) & (expected < 0.4)).any()
     assert (expected == -0.1).any()
@@ -144,6 +144,19 @@ def test_a_good_start_is_kept_and_a_bad_one_is_not():
     far = perp.solve(example.problem, Multigrid(), x0=np.full(example.problem.n, 1e3))
     assert far.success
     assert far.iterations <= 9
+
+
+def test_coarser_grids_are_not_asked_where_a_start_is_better_than_none(monkeypatch):
+    example = gallery.make("poisson_2d", n=32**2, form="stencil")
+
+    def refuse(problem):
+        raise AssertionError(problem)
+
+    perp.solve(example.problem, Multigrid())  # kernels are loaded on a small problem that is nested
+    monkeypatch.setattr("perp.solvers.nested_start.coarsen", refuse)
+    assert perp.solve(example.problem, Multigrid(), x0=0.9 * example.x).success
+    with pytest.raises(AssertionError):
+        perp.solve(example.problem, Multigrid(), x0=example.x + 100.0)
 
 
 def test_a_nested_start_saves_cycles_where_much_is_active():
@@ -264,3 +277,11 @@ class TestMatricesThatAreNoStencils:
     def test_a_closed_vessel_is_proved_infeasible(self):
         result = perp.solve(gallery.make("closed_fluid", n=900).problem, Multigrid())
         assert result.status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize(("grid", "diagonal"), [((16, 16), 2.0), ((64, 64), 3.99), ((8, 8, 8), 5.0), ((300,), 1.9)])
+def test_a_diagonal_that_is_too_small_is_told_as_a_breakdown(grid, diagonal):
+    A = perp.StencilOperator(grid, diagonal, -1.0)
+    result = perp.solve(perp.LCP(A, -np.ones(A.n)), "multigrid")
+    assert result.status is perp.Status.BREAKDOWN
+    assert "not positive semi-definite" in result.message

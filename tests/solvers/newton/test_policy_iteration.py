@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import grid_operators as grids
 import numpy as np
 import pytest
 import strategies
@@ -16,6 +17,7 @@ import perp
 from perp import BoxLCP, Status, gallery
 from perp.errors import MethodRefused
 from perp.solvers.newton.policy_iteration import PolicyIteration
+from perp.solvers.newton.policy_iteration_start import SHARE, begin_nested
 
 EXACT = PolicyIteration(forcing=1e-13, initial="given")
 
@@ -353,3 +355,77 @@ def test_nested_is_given_where_there_are_no_coarser_grids():
     problem = gallery.make("poisson_2d", n=400).problem
     results = [perp.solve(problem, PolicyIteration(initial=initial)) for initial in ("nested", "given")]
     np.testing.assert_array_equal(results[0].x, results[1].x)
+
+
+def islands(seed, grid=(9, 8)):
+    """Walls make regions that nothing holds, each with couplings from 1e-3 to 1e3."""
+    rng = np.random.default_rng(seed)
+    couplings, diagonal = [], np.zeros(grid)
+    for axis in range(2):
+        between = 10.0 ** rng.uniform(-3.0, 3.0, grids.face_shape(grid, axis))
+        between[rng.random(between.shape) < 0.4] = 0.0
+        diagonal[(slice(None),) * axis + (slice(1, None),)] += between
+        diagonal[(slice(None),) * axis + (slice(None, -1),)] += between
+        couplings.append(-between)
+    return perp.StencilOperator(grid, np.where(diagonal > 0.0, diagonal, 1.0), couplings), rng
+
+
+@pytest.mark.parametrize("seed", [5, 22, 116, 145])
+def test_a_policy_whose_equations_contradict_each_other_is_left_where_bounds_hold_x(seed):
+    A, rng = islands(seed)
+    b = rng.standard_normal(A.n)
+    problem = BoxLCP(A, b, -rng.random(A.n), rng.random(A.n))
+    x0 = problem.project(1e3 * rng.standard_normal(A.n))
+    assert perp.solve(problem, PolicyIteration(initial="given"), tol=1e-7, x0=x0).success
+
+
+@pytest.mark.parametrize("form", ["constant", "faces", "rows"])
+def test_a_row_of_zeros_with_a_negative_bias_is_a_proof(form):
+    couplings = {"constant": 0.0, "faces": [np.zeros(2)]}.get(form, 0.0)
+    A = perp.StencilOperator((3,), [2.0, 0.0, 1.0], couplings)
+    result = perp.solve(perp.LCP(A.to_sparse() if form == "rows" else A, [-1.0, -1.0, 0.5]), PolicyIteration())
+    assert result.status is Status.INFEASIBLE
+    np.testing.assert_array_equal(result.certificate.u, [0.0, 1.0, 0.0])
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("preconditioner", ["multigrid", "mic0"])
+def test_a_large_closed_region_is_proved_overfull_and_nothing_is_formed(preconditioner, spread):
+    grid, rng = (17, 17, 17), np.random.default_rng(0)
+    couplings, diagonal = [], np.zeros(grid)
+    for axis in range(3):
+        between = 10.0 ** rng.uniform(-spread, spread, grids.face_shape(grid, axis))
+        diagonal[(slice(None),) * axis + (slice(1, None),)] += between
+        diagonal[(slice(None),) * axis + (slice(None, -1),)] += between
+        couplings.append(-between)
+    A = perp.StencilOperator(grid, diagonal, couplings)
+    b = rng.standard_normal(A.n)
+    result = perp.solve(perp.LCP(A, b - b.mean() - 0.01), PolicyIteration(preconditioner=preconditioner))
+    assert result.status is Status.INFEASIBLE
+    np.testing.assert_array_equal(result.certificate.u, np.ones(A.n))
+    assert result.notes == ()
+
+
+def test_a_start_that_ran_off_on_coarser_grids_is_not_taken():
+    A = grids.pressure_matrix(np.ones((70, 70), dtype=bool))
+    b = np.random.default_rng(1).standard_normal(A.n)
+    result = perp.solve(perp.LCP(A, b - b.mean() - 0.01), PolicyIteration())
+    assert result.status is Status.INFEASIBLE
+
+
+def test_coarser_grids_cost_no_more_than_some_iterations_on_the_finest():
+    rng = np.random.default_rng(2)
+    couplings = [-(10.0 ** rng.uniform(-3.0, 3.0, grids.face_shape((64, 64), axis))) for axis in range(2)]
+    diagonal = np.zeros((64, 64))
+    for axis, one in enumerate(couplings):
+        diagonal[(slice(None),) * axis + (slice(1, None),)] -= one
+        diagonal[(slice(None),) * axis + (slice(None, -1),)] -= one
+    problem = perp.LCP(perp.StencilOperator((64, 64), diagonal + 1e-3, couplings), rng.standard_normal(4096))
+    method = PolicyIteration(preconditioner="jacobi")
+    state = method.start(problem, np.zeros(problem.n))
+    begin_nested(problem, state, method)
+    work, cells = 0, problem.n
+    while cells > 64:
+        cells //= 4
+        work += 2 * SHARE * problem.n // cells  # the last solve begins within the limit, and has the same one
+    assert 0 < state.counters["coarse_inner_iterations"] <= work

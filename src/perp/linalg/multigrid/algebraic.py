@@ -51,7 +51,9 @@ class AlgebraicHierarchy:
         self._inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
 
     def correct(self, y: Vector, kind: int, pre: int, post: int) -> Vector:
-        """-P v, v ~ (P^T A P)^-1 P^T y by one cycle."""
+        """-P v, v ~ (P^T A P)^-1 P^T y by one cycle; zero before the first `follow`, when no row is free."""
+        if not self._matrices:
+            return np.zeros(y.size)
         P = self._interpolations[0]
         d: Vector = -(P @ self._cycle(0, P.T @ y, kind, pre, post))
         return d
@@ -70,7 +72,9 @@ class AlgebraicHierarchy:
 
 
 def _make_interpolations(A: sparse.csr_array) -> list[sparse.csr_array]:
-    """From the finest level down; none where PyAMG makes no levels."""
+    """From the finest level down; none where PyAMG makes no levels. The identity where A is small enough to invert."""
+    if A.shape[0] <= COARSEST:
+        return [sparse.eye_array(A.shape[0], format="csr")]
     entries = A.tocoo()
     is_grid = bool((A.diagonal() > 0.0).all() and (entries.data[entries.row != entries.col] <= 0.0).all())
     amg = import_module("pyamg")

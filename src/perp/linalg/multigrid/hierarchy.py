@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.linalg.multigrid.level_table import coupling_strengths, grid_sizes, make_table, used_axes
+from perp.linalg.multigrid.level_table import Sizes, coupling_strengths, grid_sizes, make_table, used_axes
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators import StencilOperator
 
@@ -31,15 +31,7 @@ class GridHierarchy:
         n = A.n
         self.A = A
         self.table = make_table(sizes, coupling_strengths(A))
-        axes = used_axes(A)
-        numbers = [0.0 if axis is None or A.couplings is None else float(A.couplings[axis]) for axis in axes]
-        faces = [NO_FACES if axis is None or A.faces is None else A.faces[axis] for axis in axes]
-        if A.faces is not None:  # missing axes are read as zeros, so that no kernel needs to ask
-            faces = [
-                freeze(np.zeros(n + stride)) if own is NO_FACES else own
-                for own, stride in zip(faces, (sizes[1] * sizes[2], sizes[2], 1), strict=True)
-            ]
-        self._stencil = (*numbers, A.faces is not None, *faces)
+        self._stencil = stencil_arguments(A, sizes)
         self.inverse, self.scale = np.zeros(n), np.zeros(n)
         self.closed = 0
         """Regions of free cells in which nothing holds a constant."""
@@ -83,39 +75,51 @@ class GridHierarchy:
             *self.faces, *self._vectors, *self._work, self._again,
         )  # fmt: skip
 
-    def correct(
-        self,
-        y: Vector,
-        out: Vector,
-        kind: int,
-        pre: int,
-        post: int,
-        within: tuple[Vector, Vector, Vector] | None = None,
+    def solve_below(
+        self, y: Vector, kind: int, pre: int, post: int, within: tuple[Vector, Vector, Vector] | None = None
     ) -> None:
-        """out = -P v, v ~ A_c^-1 P^T y by one cycle on all levels but the finest; 0 where there is no other.
+        """v ~ -A_c^-1 P^T y by one cycle on all levels but the finest, if there are others; `propose` reads it.
 
-        `within` = (lower, upper, x): lower <= x + out <= upper, by bounds on all levels (`multigrid_bounds`).
+        `within` = (lower, upper, x): lower <= x + P v <= upper, by bounds on all levels (`multigrid_bounds`).
         """
         from perp.kernels import multigrid_cycle as kernels
 
         if self.levels == 1:
-            out[:] = 0.0
             return
         lower, upper, x = (self.A.centre, self.A.centre, y) if within is None else within
         if within is not None and self._bounds[0].size == 0:
             self._bounds = np.zeros(self._vectors[0].size), np.zeros(self._vectors[0].size)
-        kernels.correct(
-            kind, pre, post, self.table, within is not None, y, self.scale, lower, upper, x, *self._bounds, out,
+        kernels.solve_below(
+            kind, pre, post, self.table, within is not None, y, self.scale, lower, upper, x, *self._bounds,
             *self.faces, *self._vectors, *self._work, self._again,
         )  # fmt: skip
 
-    def measure_line(self, y: Vector, d: Vector) -> tuple[float, float]:
-        """y · d and d · A d."""
-        from perp.kernels import multigrid_steps as kernels
+    def propose(
+        self, length: float, bounds: tuple[bool, Vector, Vector], x: Vector, y: Vector, out: Vector
+    ) -> tuple[float, float, int]:
+        """out = clip(x + length P v, lower, upper) - x; returns y · out, out · A out, and how many cells met a bound.
 
-        sizes = self.table[0, :3]
-        found: tuple[float, float] = kernels.measure_line(*sizes, *self._stencil, self.A.centre, y, d, self._work[0])
+        `bounds` = (bounded, lower, upper) as the sweeps have them.
+        """
+        from perp.kernels import multigrid_finest as kernels
+
+        if self.levels == 1:
+            out[:] = 0.0
+            return 0.0, 0.0, 0
+        found: tuple[float, float, int] = kernels.propose(
+            self.table, *self._stencil, self.A.centre, length, self.scale, self._vectors[4], *bounds, x, y, out,
+            *self._work[:2],
+        )  # fmt: skip
         return found
+
+    def smooth(self, sweeps: tuple[Any, ...], stages: tuple[Any, ...], arrays: tuple[Any, ...]) -> int:
+        """A step, sweeps and a look at the finest level in one pass: `multigrid_finest.smooth`."""
+        from perp.kernels import multigrid_finest as kernels
+
+        changed: int = kernels.smooth(
+            self.table, *self._stencil, self.A.centre, *sweeps, *stages, *arrays, self._work[0]
+        )
+        return changed
 
     def measure_plane(self, b: Vector, x: Vector, d: Vector, s: Vector) -> tuple[float, ...]:
         """(A x + b) · d, (A x + b) · s, d · A d, d · A s, s · A s."""
@@ -133,6 +137,19 @@ class GridHierarchy:
     def stored(self) -> int:
         """Numbers that are kept for all levels."""
         return sum(array.size for array in (self.inverse, self.scale, *self.faces, *self._vectors, *self._work))
+
+
+def stencil_arguments(A: StencilOperator, sizes: Sizes) -> tuple[Any, ...]:
+    """Couplings along z, y, x; whether there is one for each face, and these: as `multigrid_levels` reads them."""
+    axes = used_axes(A)
+    numbers = [0.0 if axis is None or A.couplings is None else float(A.couplings[axis]) for axis in axes]
+    faces = [NO_FACES if axis is None or A.faces is None else A.faces[axis] for axis in axes]
+    if A.faces is not None:  # missing axes are read as zeros, so that no kernel needs to ask
+        faces = [
+            freeze(np.zeros(A.n + stride)) if own is NO_FACES else own
+            for own, stride in zip(faces, (sizes[1] * sizes[2], sizes[2], 1), strict=True)
+        ]
+    return *numbers, A.faces is not None, *faces
 
 
 def writable(array: NDArray[Any]) -> NDArray[Any]:

@@ -77,9 +77,8 @@ class RayWatch:
 
 
 def _find_proof(problem: Problem, state: State, u: Vector, most: int) -> Vector | None:
-    """u without what A acts on, if that proves the problem infeasible; never forms A, so only where A is stored."""
-    can_tell = problem.kind in PROVABLE and TO_SPARSE in problem.A.ability_set and problem.A.nonzeros() is not None
-    if not can_tell:
+    """u without what A acts on, if that proves the problem infeasible; only where that takes no forming of A."""
+    if problem.kind not in PROVABLE or TO_SPARSE not in problem.A.ability_set or not problem.A.pulls_unformed:
         return None
     pure, products = purify(problem, u, most)
     state.counters["products"] += products

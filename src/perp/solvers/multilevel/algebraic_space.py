@@ -8,7 +8,7 @@ from perp.linalg.multigrid.algebraic import AlgebraicHierarchy
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
 from perp.solvers.multilevel.level_space import CYCLES, LevelSpace, Mask, Plane
-from perp.solvers.splitting.orders import make_order
+from perp.solvers.splitting.orders import Order, make_order
 from perp.solvers.splitting.sweeps import make_sweeper
 
 
@@ -19,24 +19,43 @@ class AlgebraicSpace(LevelSpace):
         self._sweeper = make_sweeper(problem, 1.0, x)
         self._forward, self._backward = make_order(problem, "forward"), make_order(problem, "backward")
         self._b, self._x = problem.b, self._sweeper.x
-        self._zero, self._product = freeze(np.zeros(problem.n)), np.empty(problem.n)
+        self._bounds = problem.bounds(x)
+        self._zero, self._product, self._answer = freeze(np.zeros(problem.n)), np.empty(problem.n), np.zeros(problem.n)
 
-    def sweep(self, count: int, backward: bool) -> None:
+    def sweep_and_look(self, count: int, y: Vector, free: Mask) -> int:
+        self._sweep(self._forward, count)
+        self._A.slack(self._x, self._b, y)
+        lower, upper = self._bounds
+        is_free = ((self._x > lower) | (y < 0.0)) & ((self._x < upper) | (y > 0.0)) & (lower < upper)
+        changed = int(np.count_nonzero(is_free != free))
+        free[:] = is_free
+        return changed
+
+    def step_and_sweep(self, length: float, d: Vector, count: int) -> None:
+        np.clip(self._x + length * d, *self._bounds, out=self._x)
+        self._sweep(self._backward, count)
+
+    def _sweep(self, order: Order, count: int) -> None:
         if self._sweeper.refresh is not None:
             self._sweeper.refresh()
-        (self._backward if backward else self._forward).iterate(self._sweeper.sweep, count)
+        order.iterate(self._sweeper.sweep, count)
 
     def follow(self, free: Mask) -> None:
         if self._hierarchy.usable:
             self._hierarchy.follow(free)
             self.closed = self._hierarchy.closed
 
-    def correct(self, y: Vector, out: Vector) -> None:
-        out[:] = self._hierarchy.correct(y, self._kind, self._pre, self._post) if self._hierarchy.usable else 0.0
+    def solve_below(self, y: Vector) -> None:
+        if self._hierarchy.usable:
+            self._answer = self._hierarchy.correct(y, self._kind, self._pre, self._post)
 
-    def measure_line(self, y: Vector, d: Vector) -> tuple[float, float]:
-        self._A.slack(d, self._zero, self._product)
-        return _dot(y, d), _dot(d, self._product)
+    def propose(self, length: float, y: Vector, out: Vector) -> tuple[float, float, int]:
+        lower, upper = self._bounds
+        to = self._x + length * self._answer
+        clipped = int(np.count_nonzero((to < lower) | (to > upper)))
+        out[:] = np.clip(to, lower, upper) - self._x
+        self._A.slack(out, self._zero, self._product)
+        return _dot(y, out), _dot(out, self._product), clipped
 
     def measure_plane(self, d: Vector, s: Vector) -> Plane:
         self._A.slack(self._x, self._b, self._product)

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from perp.linalg.multigrid import find_grid_regions, grid_sizes
 from perp.problems.certificates import rounding_share
 from perp.problems.inputs import Vector
+from perp.problems.operators import StencilOperator
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 
@@ -23,17 +25,26 @@ ROUNDING = 1e-12
 
 def find_overfull_regions(problem: Problem) -> Vector | None:
     """A certificate made of 1 (or -1) in all regions that prove something, 0 elsewhere; None where there is none."""
-    if TO_SPARSE not in problem.A.ability_set:
+    A = problem.A
+    if TO_SPARSE not in A.ability_set:
         return None
-    A = problem.A.to_sparse()
+    region: Any
+    if isinstance(A, StencilOperator) and grid_sizes(A) is not None:
+        region, is_open = find_grid_regions(A, ROUNDING)
+        count = problem.n
+    else:
+        rows = A.to_sparse()
+        count, region = sparse.csgraph.connected_components(rows, directed=False)
+        is_open = np.abs(rows.sum(axis=1)) > ROUNDING * abs(rows).sum(axis=1)
     lower, upper = problem.bounds(problem.b)
-    count, region = sparse.csgraph.connected_components(A, directed=False)
 
     def sum_up(values: Any) -> Vector:
         sums: Vector = np.bincount(region, weights=values, minlength=count).astype(np.float64)
         return sums
 
-    closed = sum_up(np.abs(A.sum(axis=1)) > ROUNDING * abs(A).sum(axis=1)) == 0.0
+    closed = sum_up(is_open) == 0.0
+    if not closed[region].any():
+        return None
     inflow, noise = sum_up(problem.b), rounding_share(problem.n) * sum_up(np.abs(problem.b))
     rises = closed & (sum_up(np.isfinite(upper)) == 0.0) & (inflow < -noise)
     falls = closed & (sum_up(np.isfinite(lower)) == 0.0) & (inflow > noise)

@@ -35,7 +35,7 @@ class Plane:
     def least(self) -> tuple[float, float]:
         """Where f is least, as multiples of d and s; along d alone where the two are nearly one."""
         area = self.curvature_d * self.curvature_s
-        determinant = area - self.mixed**2
+        determinant = area - self.mixed * self.mixed
         if not determinant > PARALLEL * area:
             return (-self.slope_d / self.curvature_d if self.curvature_d > 0.0 else 0.0), 0.0
         along_d = (self.mixed * self.slope_s - self.curvature_s * self.slope_d) / determinant
@@ -50,20 +50,27 @@ class LevelSpace(ABC):
     """Parts of the free rows in which nothing holds a constant, as far as the levels show them."""
 
     @abstractmethod
-    def sweep(self, count: int, backward: bool) -> None:
-        """So many sweeps of projected Gauss-Seidel over x."""
+    def sweep_and_look(self, count: int, y: Vector, free: Mask) -> int:
+        """So many sweeps of projected Gauss-Seidel over x; then its slack and free rows. How many changed sides.
+
+        Free are all rows but those at a bound whose slack keeps them there, and fixed ones.
+        """
 
     @abstractmethod
     def follow(self, free: Mask) -> None:
         """Make the coarse levels for these rows (the truncated basis)."""
 
     @abstractmethod
-    def correct(self, y: Vector, out: Vector) -> None:
-        """out = minus the coarse levels' answer to A d = y on the free rows, 0 elsewhere, by one cycle."""
+    def solve_below(self, y: Vector) -> None:
+        """The coarse levels' answer -v to A d = -y on the free rows, by one cycle."""
 
     @abstractmethod
-    def measure_line(self, y: Vector, d: Vector) -> tuple[float, float]:
-        """y^T d and d^T A d."""
+    def propose(self, length: float, y: Vector, out: Vector) -> tuple[float, float, int]:
+        """out = x + length v, projected, less x; y^T out, out^T A out, and how many rows met a bound."""
+
+    @abstractmethod
+    def step_and_sweep(self, length: float, d: Vector, count: int) -> None:
+        """x += length d, then so many sweeps in the other order."""
 
     @abstractmethod
     def measure_plane(self, d: Vector, s: Vector) -> Plane:

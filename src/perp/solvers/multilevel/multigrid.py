@@ -21,13 +21,12 @@ from perp.solvers.multilevel.closed_regions import find_overfull_regions
 from perp.solvers.multilevel.grid_space import GridSpace
 from perp.solvers.multilevel.level_space import CYCLES, LevelSpace
 from perp.solvers.multilevel.multigrid_state import MultigridState
-from perp.solvers.multilevel.nested_start import find_nested_start
+from perp.solvers.nested_start import INITIAL, is_nearest_to_zero, nested_start, objective
 from perp.solvers.options import require_choices
 from perp.solvers.splitting.diagonal import diagonal_objection
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
-INITIAL = ("nested", "given")
 NO_GRID = "rows"
 COARSE = ("truncated", "monotone")
 ACCELERATE = ("auto", "always", "never")
@@ -36,6 +35,22 @@ COUNTED = ("changed_rows", "hierarchies", "clipped", "shortened", "accelerated")
 SLOW = 0.1
 """A cycle is slow when its coarse correction promises more than this share of what the one before promised: then the
 error in the norm of A fell to a third at best."""
+
+RELAXATION = 1.15
+"""Of the sweeps on the finest grid. Over-relaxation lowers f as well as none does, and a little of it smooths better
+where a cell has many neighbours: the errors that sweeps damp least there are damped too little (Yavneh 1996)."""
+
+LENGTH, LONGER, LONGEST = 1.5, 1.2, 4.0
+"""Of what coarse levels say, so much is proposed in the first cycle; later so many times what was best in the last one,
+up to a limit. Best is 1 to 1.5, mostly, and where the proposal is longer than that, one pass finds the best length:
+it must be met closely, as an error of e leaves the share e^2 of the correction's gain, and a cycle all but 1/400."""
+
+CYCLES_A_LEVEL, COARSEST_CYCLES = 1, 10
+"""Of a nested start. One is enough to come within the difference of two grids' answers (Brandt & Cryer 1983); the
+problem on the coarsest grid is to be solved."""
+
+NEGATIVE = 1e-10
+"""A curvature d^T A d below minus this share of d^T D d, D the diagonal, is no rounding error of a semi-definite A."""
 
 LATE = 16
 """The cycle from which on closed regions are looked for even where the coarse levels show none: several that share a
@@ -71,7 +86,11 @@ class Multigrid(Method):
 
     `cycle` is V, F (on the way up each coarse level is corrected once more) or W. `initial="nested"` begins, on a grid,
     with the answer of the same problem on coarser grids, of which each gets one cycle (full multigrid,
-    `perp.linalg.grid_nesting`), where that has a lower f than the given x; "given" begins there.
+    `perp.linalg.grid_nesting`), unless x0 has a lower f than the point nearest to zero: in the steps of a world the
+    last answer is worth about as much, and costs nothing. "given" begins at x0 always.
+
+    Sweeps on the finest grid are over-relaxed, steps and slacks are computed in the same pass over the memory
+    (`perp.kernels.multigrid_finest`).
 
     For a stencil of up to three axes the levels are grids (`perp.linalg.multigrid`); for any other A they are PyAMG's.
     A closed region that more flows into than out (A singular, no solution) ends with the proof.
@@ -89,8 +108,8 @@ class Multigrid(Method):
     counted: ClassVar[tuple[str, ...]] = COUNTED
 
     cycle: str = "V"
-    pre: int = 2
-    post: int = 2
+    pre: int = 3
+    post: int = 3
     initial: str = "nested"
     coarse: str = "truncated"
     accelerate: str = "auto"
@@ -118,15 +137,14 @@ class Multigrid(Method):
         options = (self.cycle, max(self.pre, 1), max(self.post, 1))
         space: LevelSpace
         if _storage(problem) != NO_GRID:
-            space = GridSpace(problem, x, *options, self.coarse == "monotone")
+            space = GridSpace(problem, x, *options, self.coarse == "monotone", RELAXATION)
         else:
             space = AlgebraicSpace(problem, x, *options)
-        return MultigridState.begin(problem, x, space, COUNTED)
+        return MultigridState.begin(problem, x, space, LENGTH, COUNTED)
 
     def step(self, problem: Problem, state: State, count: int) -> None:
         assert isinstance(state, MultigridState)
         if count == 0:
-            state.space.sweep(0, backward=False)
             _load_kernels(_storage(problem))
         done = 0
         while done < count and state.ended is None:
@@ -137,22 +155,10 @@ class Multigrid(Method):
         state.unused = count - done
 
     def _cycle(self, problem: Problem, state: MultigridState) -> None:
-        if self.accelerate != "never":
+        is_accelerated = self.accelerate == "always" or (self.accelerate == "auto" and state.is_slow)
+        if is_accelerated:
             np.copyto(state.way, state.x)
-        state.space.sweep(self.pre, backward=False)
-        self._follow(problem, state)
-        self._correct(state)
-        state.space.sweep(self.post, backward=True)
-        if self.accelerate == "always" or (self.accelerate == "auto" and state.is_slow):
-            self._search_plane(state)
-
-    @staticmethod
-    def _follow(problem: Problem, state: MultigridState) -> None:
-        """The slack, the free rows, and coarse levels for them."""
-        from perp.kernels import multigrid_steps as kernels
-
-        problem.A.slack(state.x, problem.b, state.y)
-        changed = kernels.mark_free(state.x, state.y, state.lower, state.upper, state.free, state.last)
+        changed = state.space.sweep_and_look(self.pre, state.y, state.free)
         if changed:
             state.space.follow(state.free)
             state.counters["hierarchies"] += 1
@@ -160,34 +166,37 @@ class Multigrid(Method):
         state.done += 1
         if state.done >= (state.next_look if state.space.closed else max(state.next_look, LATE)):
             _look_at_closed_regions(problem, state)
+        self._correct(problem, state)
+        if is_accelerated:
+            self._search_plane(problem, state)
 
-    @staticmethod
-    def _correct(state: MultigridState) -> None:
-        """x + d, projected, with the length that makes f least."""
-        from perp.kernels import multigrid_steps as kernels
-
-        bounds = (state.lower, state.upper)
-        state.space.correct(state.y, state.d)
-        slope, curvature = state.space.measure_line(state.y, state.d)
+    def _correct(self, problem: Problem, state: MultigridState) -> None:
+        """x + d, projected, with the length that makes f least; then the sweeps after it."""
+        space = state.space
+        space.solve_below(state.y)
+        slope, curvature, clipped = space.propose(state.length, state.y, state.d)
+        _end_if_indefinite(problem, state, state.d, curvature)
+        best = _best_length(slope, curvature)
+        length = min(best, 1.0)
         state.is_slow = -slope > SLOW * state.gain
         state.gain = -slope
-        clipped = kernels.project_step(_best_length(slope, curvature), *bounds, state.x, state.d)
-        length = 1.0
-        if clipped:
-            length = min(_best_length(*state.space.measure_line(state.y, state.d)), 1.0)
-            state.counters["clipped"] += clipped
-            state.counters["shortened"] += length < 1.0
-        kernels.take_step(length, state.d, *bounds, state.x)
+        state.length = min(LONGER * best * state.length, LONGEST) if best > 0.0 else LENGTH
+        state.counters["clipped"] += clipped
+        state.counters["shortened"] += length < 1.0
+        space.step_and_sweep(length, state.d, self.post)
 
     @staticmethod
-    def _search_plane(state: MultigridState) -> None:
+    def _search_plane(problem: Problem, state: MultigridState) -> None:
         """The least f in the plane of the ways of this cycle and the last, projected, and of a length that is safe."""
         from perp.kernels import multigrid_steps as kernels
 
         bounds = (state.lower, state.upper)
         state.counters["accelerated"] += 1
         kernels.subtract_from(state.x, state.way)
-        along_way, along_last = state.space.measure_plane(state.way, state.last).least()
+        kernels.keep_free(state.free, state.last)
+        plane = state.space.measure_plane(state.way, state.last)
+        _end_if_indefinite(problem, state, state.way, plane.curvature_d)
+        along_way, along_last = plane.least()
         clipped = kernels.project_combination(along_way, state.way, along_last, state.last, *bounds, state.x, state.d)
         length = 1.0
         if clipped:
@@ -196,16 +205,39 @@ class Multigrid(Method):
         kernels.lengthen(length, state.d, state.way, *bounds, state.x, state.last)
 
     def _begin_nested(self, problem: Problem, state: MultigridState) -> None:
-        """Take what coarser grids say, unless the given x has the lower objective."""
+        """Take what coarser grids say, unless the given x is better than none: then a cycle is worth more than they."""
         state.is_new = False
-        x = find_nested_start(problem, self)
-        if x is not None and _objective(problem, x) < _objective(problem, state.x):
-            state.x[:] = x
+        zero = problem.project(np.zeros(problem.n))
+        if not is_nearest_to_zero(problem, state.x) and objective(problem, state.x) < objective(problem, zero):
+            return
+        cycles = COARSEST_CYCLES
+
+        def answer(coarse: Problem, x: Vector) -> Vector:
+            nonlocal cycles
+            at = self.begin(coarse, x)
+            self.step(coarse, at, cycles)
+            cycles = CYCLES_A_LEVEL
+            return at.x
+
+        found = nested_start(problem, state.x, answer, smoothing=0)  # a cycle begins with sweeps
+        if found is not state.x:
+            np.copyto(state.x, found)
 
 
 def _best_length(slope: float, curvature: float) -> float:
     """Of the step that makes f least along a direction; 0 where the direction does not lead down."""
     return max(-slope / curvature, 0.0) if curvature > 0.0 else 0.0
+
+
+def _end_if_indefinite(problem: Problem, state: MultigridState, direction: Vector, curvature: float) -> None:
+    """A direction of negative curvature shows that A is not what this method is for."""
+    if not curvature < 0.0:
+        return
+    assert problem.diagonal is not None
+    with np.errstate(all="ignore"):
+        size = float(np.sum(problem.diagonal * direction * direction))
+    if curvature < -NEGATIVE * size:
+        state.ended = Status.BREAKDOWN, "A is not positive semi-definite: f falls for ever along some direction"
 
 
 def _look_at_closed_regions(problem: Problem, state: MultigridState) -> None:
@@ -216,11 +248,6 @@ def _look_at_closed_regions(problem: Problem, state: MultigridState) -> None:
         state.certificate = regions
 
 
-def _objective(problem: Problem, x: Vector) -> float:
-    """1/2 x^T A x + b^T x (NOTES eq. 21): by so much more than its least, x is off in the norm of A."""
-    return 0.5 * float(np.sum(x * (problem.slack(x) + problem.b)))
-
-
 @cache
 def _load_kernels(storage: str) -> None:
     """Do on a small problem what will be done on a large one: kernels come from the disk, or are compiled."""
@@ -228,6 +255,7 @@ def _load_kernels(storage: str) -> None:
     problem = LCP(StencilOperator((5, 5, 5), 6.0, faces if storage == "faces" else -1.0), np.cos(np.arange(125.0)))
     method = Multigrid()
     method.step(problem, method.start(problem, np.zeros(problem.n)), 2)
+    find_overfull_regions(problem)
 
 
 def _storage(problem: Problem) -> str:

@@ -19,15 +19,17 @@ class MultigridState(State):
     free: Mask
     """All rows but those at a bound whose slack keeps them there."""
     d: Vector
-    """The correction from the coarse levels; later what is added to the whole way of a cycle."""
+    """The correction from the coarse levels, projected; later what is added to the whole way of a cycle."""
     way: Vector
-    """x before a cycle, and after it the way from there."""
+    """x before a cycle, and after it the way from there; only where cycles are accelerated."""
     last: Vector
     """The way of the cycle before, 0 where rows are no longer free; the other direction of the search."""
     lower: Vector
     upper: Vector
     is_new: bool
     """Whether the nested start is still to come."""
+    length: float
+    """What is proposed of a correction, beside what the coarse levels say."""
     gain: float = np.inf
     """-y^T d of the last correction d: twice what it may lower f by."""
     is_slow: bool = False
@@ -36,7 +38,9 @@ class MultigridState(State):
     """The cycle in which closed regions are looked at again."""
 
     @staticmethod
-    def begin(problem: Problem, x: Vector, space: LevelSpace, counted: tuple[str, ...]) -> MultigridState:
+    def begin(
+        problem: Problem, x: Vector, space: LevelSpace, length: float, counted: tuple[str, ...]
+    ) -> MultigridState:
         n = problem.n
         lower, upper = problem.bounds(x)
         return MultigridState(
@@ -50,6 +54,7 @@ class MultigridState(State):
             lower=lower,
             upper=upper,
             is_new=False,
+            length=length,
             repeatable=False,
             counters=dict.fromkeys(counted, 0.0),
         )

@@ -35,6 +35,8 @@ FALLBACKS = ("held", "gradient", "none")
 SINGULAR = ("refine", "stop")
 MOST_ITERATIONS = 40
 """On a coarser grid, for a start on the next finer one."""
+SHARE = 16
+"""What that may cost, in inner iterations on the finest grid: nobody can interrupt a start."""
 
 LEAST_DESCENT = 1e-10
 """A slope above minus this share of ||H||^2 (Newton's own is -||H||^2, NOTES eq. 69) is no descent."""
@@ -171,15 +173,17 @@ class MinimumMap(Method):
 
     def _begin_nested(self, problem: Problem, state: MinimumMapState) -> None:
         state.is_new = False
-        inner = replace(self, initial="given")
 
         def answer(coarse: Problem, x: Vector) -> Vector:
-            """Iterations until the active set stays."""
+            """Iterations until the active set stays, or enough was done."""
+            most = SHARE * problem.n // coarse.n
+            inner = replace(self, initial="given", inner_limit=min(self.inner_limit or most, most))
             at = inner.start(coarse, x)
             for _ in range(MOST_ITERATIONS):
                 active = at.here.active.copy()
                 inner.step(coarse, at, 1)
-                if at.ended is not None or np.array_equal(active, at.here.active):
+                is_settled = np.array_equal(active, at.here.active)
+                if at.ended is not None or is_settled or at.counters.get("inner_iterations", 0.0) >= most:
                     break
             return at.x
 

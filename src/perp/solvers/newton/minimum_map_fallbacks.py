@@ -104,8 +104,7 @@ def find_proof(problem: Problem, state: MinimumMapState, left: Vector | None = N
     (`perp.problems.certificates`). Where rows of a singular A_AA contradict each other, a null vector in what is
     `left` of the Newton equation is one.
     """
-    is_stored = problem.A.nonzeros() is not None
-    if TO_SPARSE not in problem.A.ability_set or not (is_stored or state.equation.may_form_A):
+    if TO_SPARSE not in problem.A.ability_set or not (problem.A.pulls_unformed or state.equation.may_form_A):
         return None
     here = state.here
     if left is None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from perp.linalg.free_systems import small_shift
 from perp.linalg.krylov import Ending, FreeProduct, Solution, Workspace, cg
 from perp.linalg.preconditioners import Recipe
+from perp.problems.certificates import rounding_share
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
 from perp.solvers.newton.minimum_map_equation import power_of_two
@@ -21,6 +22,9 @@ NEGATIVE = 1e-10
 
 MOST_ITERATIONS = 2000
 """In one solve, where the caller sets no limit: so that limits of time act; the next one goes on from there."""
+
+SHIFTS = (1.0, 1e2, 1e4)
+"""Multiples of the small shift of a singular A_FF: rows that contradict each other may leave a shifted one flat too."""
 
 PURIFICATIONS = 3
 
@@ -79,8 +83,10 @@ class FreeEquation:
     def solve(self, tolerance: float) -> Solution:
         """D^-1 dx in units of the last `measure`, until ||D (y + A dx)_F|| <= tolerance; valid until the next solve."""
         found = self._run(tolerance)
-        if found.ending is Ending.NEGATIVE_CURVATURE and self._shift is None and self._is_flat(found):
-            self._shift = small_shift(self._problem)
+        for factor in SHIFTS if self._shift is None else ():
+            if not self._looks_singular(found):
+                break
+            self._shift = factor * small_shift(self._problem)
             self._multiply.follow(self._free, self._shift)
             self._preconditioner.follow(self._free, self._shift)
             found = self._run(tolerance)
@@ -109,6 +115,12 @@ class FreeEquation:
     def _precondition(self, r: Vector) -> Vector:
         return self._preconditioner.apply(r / self._scale) / self._scale
 
+    def _looks_singular(self, found: Solution) -> bool:
+        """Whether conjugate gradients met no curvature, or ran off along a direction that has next to none."""
+        if found.ending is Ending.NEGATIVE_CURVATURE:
+            return self._is_flat(found)
+        return found.ending is Ending.BREAKDOWN
+
     def _is_flat(self, found: Solution) -> bool:
         """Whether the direction that stopped conjugate gradients has no curvature, rather than a negative one."""
         assert found.direction is not None
@@ -133,14 +145,23 @@ class FreeEquation:
                 if not 0.0 < largest < np.inf:
                     return None
                 self._right /= largest
-                u = (
-                    self._scale * self._run(1e-3 * self._unit).x
-                )  # eps over the share of the shift would be all there is
+                # a smaller tolerance would ask for more digits than the shift leaves
+                u = self._scale * self._run(1e-3 * self._unit).x
                 self._right = self._shift * u * self._scale
         finally:
             self._right = right
+        u /= float(np.abs(u).max(initial=0.0)) or 1.0
+        u[np.abs(u) <= CONTRADICTION] = 0.0  # what purification left of other rows
         lower, upper = self._problem.bounds(u)
         u = np.clip(u, np.where(np.isfinite(lower), 0.0, -np.inf), np.where(np.isfinite(upper), 0.0, np.inf))
-        image = self._problem.A.slack(u, freeze(np.zeros(u.size)), np.empty(u.size))
+        even = np.rint(u)  # in a closed region u is constant, but for rounding errors of all that was done
+        if even.any() and self._acts_on(even) <= rounding_share(u.size):
+            return even
+        return u if u.any() and self._acts_on(u) <= CONTRADICTION else None
+
+    def _acts_on(self, u: Vector) -> float:
+        """The largest entry of A u as a share of the largest A_ii u_i; 0 where there is none, as on rows of zeros."""
+        assert self._problem.diagonal is not None
+        image = np.abs(self._problem.A.slack(u, freeze(np.zeros(u.size)), np.empty(u.size))).max(initial=0.0)
         size = np.abs(self._problem.diagonal * u).max(initial=0.0)
-        return u if size > 0.0 and np.abs(image).max() <= CONTRADICTION * size else None
+        return float(image / size) if size > 0.0 else float(image)
