@@ -113,3 +113,13 @@ def test_a_set_of_free_rows_may_come_to_any_size_and_go(method, form):
         reference = perp.solve(perp.LCP(A, b), PSOR(), tol=1e-11, max_iterations=10_000)
         np.testing.assert_allclose(result.x, reference.x, atol=1e-7)
         x = result.x
+
+
+@pytest.mark.parametrize("couplings", [-1.0, "faces"])
+def test_a_huge_pressure_does_not_swallow_what_flows_in(couplings):
+    """b is added last: x = 2^57 in both cells of a closed pair leaves y = b, as it does with rows."""
+    faces = [-np.ones(1)] if couplings == "faces" else couplings
+    A = perp.StencilOperator((2,), 1.0, faces)
+    b = np.array([-1.85, -0.61])
+    np.testing.assert_array_equal(perp.LCP(A, b).slack(np.full(2, 2.0**57)), b)
+    assert not perp.solve(perp.LCP(A, b), "pgs", x0=np.full(2, 2.0**57)).success

@@ -285,3 +285,24 @@ def test_a_diagonal_that_is_too_small_is_told_as_a_breakdown(grid, diagonal):
     result = perp.solve(perp.LCP(A, -np.ones(A.n)), "multigrid")
     assert result.status is perp.Status.BREAKDOWN
     assert "not positive semi-definite" in result.message
+
+
+@pytest.mark.parametrize("start", [1e-3, 1.0])
+def test_rows_that_all_stay_at_their_bounds_need_no_levels(start):
+    pytest.importorskip("pyamg")
+    A = perp.StencilOperator((10, 10), 4.0).to_sparse()
+    result = perp.solve(perp.LCP(A, np.ones(100)), "multigrid", x0=np.full(100, start))
+    assert result.success
+    assert not result.x.any()
+
+
+def test_a_small_matrix_is_its_own_coarsest_level():
+    pytest.importorskip("pyamg")
+    walls = -np.array([1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
+    diagonal = np.full(12, 1e-6)
+    diagonal[:-1] -= walls
+    diagonal[1:] -= walls
+    A = perp.StencilOperator((12,), diagonal, [walls]).to_sparse()
+    result = perp.solve(perp.LCP(A, np.random.default_rng(0).standard_normal(12)), "multigrid")
+    assert result.success
+    assert result.iterations < 20
