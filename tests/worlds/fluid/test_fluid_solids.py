@@ -122,5 +122,6 @@ def test_jitter_leaves_each_particle_in_its_part_and_is_repeated_by_its_seed(see
     even, moved, again = (
         seed_particles(lambda p: p[:, 0] < np.inf, (3, 2), 0.5, jitter=j, seed=seed) for j in (0.0, jitter, jitter)
     )
-    assert np.abs(moved - even).max() <= 0.125 * jitter * (1 + 1e-12)
+    rounding = np.spacing(1.5)  # positions reach 1.5
+    assert np.abs(moved - even).max() <= 0.125 * jitter + rounding
     np.testing.assert_array_equal(moved, again)

@@ -197,16 +197,19 @@ class MinimumMap(Method):
             return
         singular = state.counters["singular"]
         direction = newton_direction(problem, state, state.here.active)
-        if state.counters["singular"] > singular and self.singular == "stop":
-            state.ended = Status.BREAKDOWN, state.equation.complaint
-            return
+        if state.counters["singular"] > singular:
+            if self.singular == "stop":
+                state.ended = Status.BREAKDOWN, state.equation.complaint
+                return
+            if self._is_contradictory(problem, state, direction, int(state.counters["singular"])):
+                return  # steps along a null vector may be accepted for ever
         if self._descends(state, direction) and self._search(problem, state, direction):
             return
         if state.here.is_rounding(problem, state.x):
             state.ended = Status.STAGNATED, "only rounding errors are left"
             return
         state.failures += 1
-        if self._is_contradictory(problem, state, direction):
+        if self._is_contradictory(problem, state, direction, state.failures):
             return
         failure = _describe(state, direction)
         if self.fallback == "none":
@@ -242,9 +245,9 @@ class MinimumMap(Method):
             state.ended = Status.BREAKDOWN, "no x gives all slacks the right signs"
 
     @staticmethod
-    def _is_contradictory(problem: Problem, state: MinimumMapState, direction: Direction) -> bool:
-        """Whether active rows depend on one another and contradict each other; asked at failures 1, 2, 4, 8, ..."""
-        if state.failures & (state.failures - 1):
+    def _is_contradictory(problem: Problem, state: MinimumMapState, direction: Direction, time: int) -> bool:
+        """Whether active rows depend on one another and contradict each other; asked at times 1, 2, 4, 8, ..."""
+        if time & (time - 1):
             return False
         state.certificate = find_proof(problem, state, state.here.y + direction.product)
         if state.certificate is not None:
