@@ -306,3 +306,9 @@ def test_a_small_matrix_is_its_own_coarsest_level():
     result = perp.solve(perp.LCP(A, np.random.default_rng(0).standard_normal(12)), "multigrid")
     assert result.success
     assert result.iterations < 20
+
+
+def test_bounds_on_coarse_levels_are_refused_where_there_is_no_grid():
+    A = perp.StencilOperator((6, 6), 4.0).to_sparse()
+    with pytest.raises(perp.errors.MethodRefused, match="coarse='monotone' needs a stencil"):
+        perp.solve(perp.LCP(A, -np.ones(36)), perp.Multigrid(coarse="monotone"))

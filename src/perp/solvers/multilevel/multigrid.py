@@ -80,7 +80,7 @@ class Multigrid(Method):
 
     `coarse` says what coarse corrections know of the bounds. "truncated": nothing but the truncation (TNNMG, Gräser &
     Kornhuber 2009). "monotone": each coarse value has bounds that keep x + d within its own (monotone restriction,
-    Kornhuber 1994), and the sweeps on coarse levels are projected, too. On grids only; elsewhere it is "truncated". In
+    Kornhuber 1994), and the sweeps on coarse levels are projected, too. On grids only. In
     the full approximation scheme (Brandt & Cryer 1983) coarse levels hold u = R x + v and have the right-hand side
     A_c R x - R y: since A_c is linear, that is A_c v = -R y, the correction v that is computed here.
 
@@ -123,6 +123,8 @@ class Multigrid(Method):
 
     def objection(self, problem: Problem) -> str | None:
         reason = asymmetry_objection(problem) or diagonal_objection(problem)
+        if reason is None and _storage(problem) == NO_GRID and self.coarse == "monotone":
+            return f"coarse='monotone' needs a stencil of up to three axes, and A is {problem.A.form}; take 'truncated'"
         if reason is None and _storage(problem) == NO_GRID and find_spec("pyamg") is None:
             return str(MissingExtra("pyamg", "method 'multigrid' for an A that is no stencil", "multigrid"))
         return reason
