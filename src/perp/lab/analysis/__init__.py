@@ -1,0 +1,1 @@
+"""What rows tell: rates, profiles, time to a residual, and whether a comparison compares anything."""

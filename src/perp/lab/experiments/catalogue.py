@@ -1,0 +1,62 @@
+"""The one list of experiments: each id, and the file that owns it."""
+
+from __future__ import annotations
+
+import importlib
+
+from perp.errors import suggest
+from perp.lab.experiments.experiment import Experiment
+
+FILES = {
+    "notes-fig1": "notes.fig1",
+    "notes-fig2": "notes.fig2",
+    "notes-fig3": "notes.fig3",
+    "notes-fig4": "notes.fig4",
+    "notes-fig5": "notes.fig5",
+    "notes-fig6": "notes.fig6",
+    "notes-table1": "notes.table1",
+    "notes-table2": "notes.table2",
+    "notes-psd": "notes.psd",
+    "notes-table3": "notes.table3",
+    "pgssm-fig3": "pgssm.fig3",
+    "pgssm-5.1": "pgssm.variants",
+    "pgssm-blowup": "pgssm.blowup",
+    "amgs-fig3": "amgs.fig3",
+    "amgs-fig4": "amgs.fig4",
+    "amgs-fig5": "amgs.fig5",
+    "amgs-table1": "amgs.table1",
+    "amgs-fig6": "amgs.fig6",
+    "amgs-fig7": "amgs.fig7",
+    "amgs-fig8": "amgs.fig8",
+    "amgs-table2": "amgs.table2",
+    "amgs-adaptive": "amgs.adaptive",
+    "amgs-friction": "amgs.friction",
+    "slides-basic": "slides.basic",
+    "slides-intermediate": "slides.intermediate",
+    "slides-advanced": "slides.advanced",
+    "thesis-table6.1": "thesis.table6_1",
+    "thesis-table6.2": "thesis.table6_2",
+    "thesis-table6.3": "thesis.table6_3",
+    "thesis-table6.4": "thesis.table6_4",
+    "thesis-table6.5": "thesis.table6_5",
+    "thesis-fig6.1": "thesis.fig6_1",
+    "thesis-fig6.2": "thesis.fig6_2",
+    "thesis-fig6.3": "thesis.fig6_3",
+    "thesis-fig6.4": "thesis.fig6_4",
+    "thesis-fig6.6": "thesis.fig6_6",
+}
+"""Ids in the order of a report. The file of `notes.fig1` is `perp/lab/experiments/notes/fig1.py`."""
+
+
+def find_experiment(identity: str) -> Experiment:
+    """The experiment of this id; ValueError, with the nearest ids, where there is none."""
+    if identity not in FILES:
+        raise ValueError(f"experiment {identity!r} is unknown{suggest(identity, FILES)}")
+    module = importlib.import_module(f"perp.lab.experiments.{FILES[identity]}")
+    experiment: Experiment = module.EXPERIMENT
+    return experiment
+
+
+def all_experiments() -> list[Experiment]:
+    """Every experiment, in the order of a report."""
+    return [find_experiment(identity) for identity in FILES]

@@ -1,0 +1,1 @@
+"""Experiments of NOTES: Erleben 2013, Numerical methods for LCPs in physics-based animation."""

@@ -1,0 +1,1 @@
+"""Experiments of PGS-SM: Silcowitz, Niebe & Erleben 2010, Projected Gauss-Seidel subspace minimization."""

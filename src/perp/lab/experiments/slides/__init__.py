@@ -1,0 +1,1 @@
+"""Experiments of SLIDES: Erleben, Linear complementarity problems: a short introduction."""

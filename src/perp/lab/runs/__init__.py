@@ -1,0 +1,1 @@
+"""Runs: tasks, the rows that they become, and how they are carried out."""

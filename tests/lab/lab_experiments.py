@@ -1,0 +1,22 @@
+"""What the tests of experiments share: run one at quick size in this process, and judge it."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from perp.lab.claims.verdict import Verdict, judge
+from perp.lab.experiments.catalogue import find_experiment
+from perp.lab.experiments.experiment import Experiment
+from perp.lab.runs.perform import perform
+from perp.lab.runs.row import LabRow
+
+
+@cache
+def quick_rows(identity: str, folder: Path | None = None) -> tuple[LabRow, ...]:
+    """The rows of an experiment at quick size, run once a process."""
+    return tuple(perform(task, folder) for task in find_experiment(identity).make_tasks(True))
+
+
+def judge_all(experiment: Experiment, measured: dict[str, float], *, quick: bool = False) -> dict[str, Verdict]:
+    return {claim.id: judge(claim, measured, quick=quick) for claim in experiment.claims}
