@@ -88,6 +88,33 @@ def test_the_page_on_worlds_names_every_scene():
     assert [name for name in perp.scenes.kinds() if f"`{name}`" not in text] == []
 
 
+def test_the_page_on_assignments_shows_what_really_happens(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run_blocks(ROOT / "docs" / "assignments.md") == 3
+    printed = capsys.readouterr().out.splitlines()
+    definite = [line for line in printed if line.startswith("definite")]
+    assert len(definite) == 4
+    assert all("10 of 10 solved" in line for line in definite)
+    assert next(line for line in printed if line.startswith("solutions of ten")).endswith("RAY")
+    assert float(next(line for line in printed if "differ by" in line).split()[-1]) < 1e-12
+    assert float(next(line for line in printed if line.startswith("the QP")).split()[-1]) < 1e-10
+    pivoting = [line for line in printed if line.startswith("lemke")]
+    assert len(pivoting) == 2
+    assert all("60 of 60" in line for line in pivoting)
+
+
+def test_the_page_on_the_lab_shows_what_really_happens(tmp_path, monkeypatch):
+    pytest.importorskip("duckdb")
+    from perp.lab.runs.perform import perform
+    from perp.lab.runs.store import RowStore
+    from perp.lab.work.recipes import gallery
+    from perp.lab.work.solve import solve_task
+
+    monkeypatch.chdir(tmp_path)
+    RowStore(tmp_path / "perp-lab").write(perform(solve_task(gallery("fluid_like", 27), "pgs", {"tol": 1e-6})))
+    assert run_blocks(ROOT / "docs" / "lab.md") == 1
+
+
 def test_the_page_on_newton_shows_what_really_happens(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert run_blocks(ROOT / "docs" / "newton.md") == 2
