@@ -81,10 +81,13 @@ def make_instance(recipe: Mapping[str, Any], folder: Path | None = None) -> Inst
 
 
 def make_scene(recipe: Mapping[str, Any]) -> Any:
-    """The `Scene` of a recipe."""
+    """The `Scene` of a recipe. `warm_rule`, where it is given, is that of its world."""
     from perp import scenes
 
-    return scenes.make(recipe["scene"], seed=recipe["seed"], **recipe["options"])
+    made = scenes.make(recipe["scene"], seed=recipe["seed"], **recipe["options"])
+    if "warm_rule" in recipe:
+        made.world.warm_rule = recipe["warm_rule"]  # type: ignore[attr-defined]  # every world of bodies has one
+    return made
 
 
 def make_solver(method: str, options: Mapping[str, Any], stop: Mapping[str, Any]) -> Solve:
