@@ -42,14 +42,15 @@ class Column:
     kind: str = ""
 
 
-def table(columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> Markup:
+def table(columns: Sequence[Column], rows: Sequence[Sequence[object]], *, tall: bool = False) -> Markup:
+    """A `tall` table scrolls by itself, under headings that stay in sight."""
     head = join(*(element("th", column.heading, class_=column.kind) for column in columns))
     body = [
         element("tr", *(element("td", cell, class_=column.kind) for column, cell in zip(columns, row, strict=True)))
         for row in rows
     ]
     whole = element("table", element("thead", element("tr", head)), element("tbody", join(*body)))
-    return element("div", whole, class_="scroll")
+    return element("div", whole, class_="scroll tall" if tall else "scroll")
 
 
 def definitions(facts: Mapping[str, object], *, wide: bool = False) -> Markup:
@@ -57,12 +58,17 @@ def definitions(facts: Mapping[str, object], *, wide: bool = False) -> Markup:
     return element("dl", join(*pairs), class_="wide" if wide else "")
 
 
-def page(title: str, body: Markup) -> str:
-    """A whole document that needs nothing from elsewhere."""
+def details(summary: object, *content: object) -> Markup:
+    """What a reader may open: the summary is what stands there before."""
+    return element("details", element("summary", summary), join(*content))
+
+
+def page(title: str, body: Markup, rules: str = "") -> str:
+    """A whole document that needs nothing from elsewhere; `rules` are added to the style sheet."""
     return (
         "<!doctype html>\n"
         '<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{style_sheet()}</style></head>\n"
+        f"<title>{escape(title)}</title><style>{style_sheet()}{rules}</style></head>\n"
         f"<body><main>{body}</main></body></html>\n"
     )

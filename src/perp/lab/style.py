@@ -33,6 +33,10 @@ a { color: var(--series-1); text-underline-offset: .15em; }
 code, pre { font: .86em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 pre { background: var(--tint); padding: .7rem .9rem; overflow-x: auto; border-radius: 4px; margin: .6rem 0; }
 .scroll { overflow-x: auto; margin: .8rem 0; }
+.scroll.tall { max-height: 32rem; overflow-y: auto; border-bottom: 1px solid var(--line); }
+.scroll.tall th { position: sticky; top: 0; background: var(--paper); }
+details { margin: .6rem 0; }
+summary { cursor: pointer; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; font-variant-numeric: tabular-nums; }
 th { text-align: left; font-weight: 600; color: var(--muted); border-bottom: 1px solid var(--muted); }
 th, td { padding: .34rem .9rem .34rem 0; vertical-align: top; white-space: nowrap; }

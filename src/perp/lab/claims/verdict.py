@@ -39,7 +39,7 @@ def judge(claim: Claim, measured: Mapping[str, float], *, void: Collection[str] 
     """
     value = float(measured.get(claim.measure, nan))
     printed = _told(claim.printed)
-    here = f"here {value:.4g}{claim.unit and ' ' + claim.unit}"
+    here = f"here {value:.4g}{claim.unit and ' ' + claim.unit}" if isfinite(value) else "nothing measured here"
     both = f"{printed}; {here}" if printed else here
     if claim.group in void or (not claim.group and void):
         return Verdict(
@@ -57,8 +57,8 @@ def judge(claim: Claim, measured: Mapping[str, float], *, void: Collection[str] 
         told = f"{both}, not as derived ({claim.instead}; the claim itself means {claim.holds})."
         return Verdict(claim, Outcome.DIFFERS, value, f"{told} {claim.why}".strip())
     if value in claim.holds:
-        return Verdict(claim, Outcome.HOLDS, value, f"{both}, within {claim.holds}.")
-    return Verdict(claim, Outcome.DIFFERS, value, f"{both}, not within {claim.holds}. {claim.why}".strip())
+        return Verdict(claim, Outcome.HOLDS, value, f"{both}; the claim means {claim.holds}.")
+    return Verdict(claim, Outcome.DIFFERS, value, f"{both}; the claim means {claim.holds}. {claim.why}".strip())
 
 
 def _told(printed: Mapping[str, float]) -> str:

@@ -1,0 +1,68 @@
+"""Pictures in a page: small, with names of their own, and clouds of points as pictures inside them."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from perp.lab.experiments.experiment import Picture
+from perp.lab.pictures import CLOUD, LINE_POINTS_PER_MARK, draw_svg, figure_to_svg, rasterise_clouds, svg_on_paper
+from perp.lab.plots import new_figure
+from perp.lab.publication import drawings
+from perp.lab.publication.drawings import write_picture
+
+pytest.importorskip("matplotlib")
+
+
+def scattered(count):
+    figure, (axes,) = new_figure()
+    places = np.random.default_rng(1).random((2, count))
+    return figure, axes.scatter(*places), axes.plot(*places, "o")[0], axes.plot(*places)[0]
+
+
+def test_clouds_become_pictures_and_few_points_do_not():
+    small, large, huge = (scattered(count) for count in (CLOUD, CLOUD + 1, LINE_POINTS_PER_MARK * (CLOUD + 1)))
+    for figure, *_ in (small, large, huge):
+        rasterise_clouds(figure)
+    assert [artist.get_rasterized() for artist in small[1:]] == [False, False, False]
+    assert [artist.get_rasterized() for artist in large[1:]] == [True, True, False]
+    assert [artist.get_rasterized() for artist in huge[1:]] == [True, True, True]
+    drawing = draw_svg(huge[0], "cloud")
+    assert "data:image/png;base64," in drawing
+    assert len(drawing) < 300_000
+
+
+def test_coordinates_are_short_and_groups_have_no_names():
+    drawing = figure_to_svg(scattered(20)[0], "few")
+    coordinates = re.findall(r' (?:d|x|y)="([^"]*)"', drawing)
+    assert len(coordinates) > 20
+    assert not [place for place in coordinates if re.search(r"\.\d{3}", place)]
+    assert "<g id" not in drawing
+
+
+def test_an_svg_file_is_whole_and_has_a_light_background():
+    file = svg_on_paper(draw_svg(scattered(5)[0], "few"))
+    root = ElementTree.fromstring(file)
+    assert root[0].tag.endswith("rect") or root[1].tag.endswith("rect")
+    assert file.startswith("<?xml")
+
+
+def test_names_of_files_are_plain_and_begin_with_the_experiment(tmp_path):
+    write_picture(Picture("made-race-a/b c", "", scattered(5)[0]), "made-race", tmp_path)
+    write_picture(Picture("other", "", scattered(5)[0]), "made-race", tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "made-race-a-b-c.png",
+        "made-race-a-b-c.svg",
+        "made-race-other.png",
+        "made-race-other.svg",
+    ]
+
+
+def test_a_drawing_that_is_too_heavy_for_the_page_is_shown_as_png(tmp_path, monkeypatch):
+    monkeypatch.setattr(drawings, "HEAVY", 10)
+    shown = write_picture(Picture("x", "c", scattered(5)[0]), "made-race", tmp_path)
+    assert '<img src="data:image/png;base64,' in shown
+    assert "<svg" not in shown
