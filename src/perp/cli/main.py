@@ -11,6 +11,7 @@ import typer
 from perp.cli.demo import demo
 from perp.cli.generate import generate
 from perp.cli.group import Commands
+from perp.cli.lab import lab
 from perp.cli.methods import methods
 from perp.cli.scene_options import SceneCommand
 from perp.cli.scenes import scenes
@@ -54,6 +55,7 @@ app.command()(methods)
 app.command()(scenes)
 app.command(cls=SceneCommand)(simulate)
 app.command()(demo)
+app.add_typer(lab, name="lab")
 
 
 def main() -> None:

@@ -19,6 +19,9 @@ OUT_OF_MEMORY = "OUT_OF_MEMORY"
 DONE = "DONE"
 """Measured; there was nothing to converge."""
 
+TROUBLE = (FAILED, CRASHED, TIME_OUT, OUT_OF_MEMORY)
+"""The statuses of rows that measured nothing."""
+
 Column = NDArray[np.float64]
 
 

@@ -7,6 +7,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 from perp.lab.campaign import FAILURES
 from perp.lab.runs.circumstances import observe
@@ -14,25 +15,34 @@ from perp.lab.runs.measurement import FAILED, OUT_OF_MEMORY, Measurement
 from perp.lab.runs.row import LabRow
 from perp.lab.runs.task import Task
 
+TROUBLES = (*FAILURES, ImportError, OSError)
+"""What a work in trouble raises: beside what methods do, a library or a file that is not there."""
+
 
 def perform(task: Task, folder: Path | None = None) -> LabRow:
     """The row of a task. `folder` keeps problems that are long in the making, so that other tasks find them there."""
     before = observe()
     clock = time.perf_counter()
-    work = importlib.import_module(f"perp.lab.work.{task.work}")
     try:
-        found = work.perform(task, folder)
+        found = find_work(task.work).perform(task, folder)
     except MemoryError as failure:
         found = Measurement(OUT_OF_MEMORY, str(failure))
-    except FAILURES as failure:
+    except TROUBLES as failure:
         found = Measurement(FAILED, f"{type(failure).__name__}: {failure}")
     after = replace(
         before,
         wall_seconds=time.perf_counter() - clock,
         peak_megabytes=_peak_megabytes(),
         limit_seconds=task.wall_seconds,
+        limit_megabytes=float(task.memory_megabytes),
+        alone=task.timed,
     )
     return LabRow(task, found, after)
+
+
+def find_work(name: str) -> ModuleType:
+    """The module that carries out tasks of this work."""
+    return importlib.import_module(name if "." in name else f"perp.lab.work.{name}")
 
 
 def _peak_megabytes() -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from perp.solvers.stopping import Stopping
@@ -23,7 +23,7 @@ class Task:
     """
 
     work: str
-    """What to do: the name of a file in `perp.lab.work`."""
+    """What to do: the name of a file in `perp.lab.work`, or the dotted name of another module with `perform`."""
     instance: Mapping[str, Any]
     """What to do it on: a recipe (`perp.lab.work.recipes`) that makes the same problem or scene everywhere."""
     method: str = ""
@@ -75,6 +75,14 @@ class Task:
     @property
     def stopping(self) -> Stopping:
         return Stopping(**self.stop)
+
+    def to_json(self) -> str:
+        """All of it in one line, for another process."""
+        return canonical({one.name: getattr(self, one.name) for one in fields(self)})
+
+    @classmethod
+    def from_json(cls, text: str) -> Task:
+        return cls(**json.loads(text))
 
 
 def canonical(value: object) -> str:

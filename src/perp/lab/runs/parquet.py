@@ -1,0 +1,115 @@
+"""Parquet files of rows through DuckDB, which writes and reads them without a second library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from perp.errors import MissingExtra
+from perp.lab.runs.measurement import Column
+from perp.lab.runs.schema import COLUMNS, quoted
+
+MAGIC = b"PAR1"
+"""The first and the last four bytes of a Parquet file."""
+
+SETTINGS = {"threads": "1", "autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+"""One thread: what measures beside it is not to be disturbed. Parquet is part of DuckDB; nothing is fetched."""
+
+
+def require_duckdb() -> Any:
+    try:
+        import duckdb
+    except ImportError as missing:
+        raise MissingExtra("duckdb", "keeping the rows of the lab", "lab") from missing
+    return duckdb
+
+
+@contextmanager
+def connection() -> Iterator[Any]:
+    with require_duckdb().connect(config=SETTINGS) as duck:
+        yield duck
+
+
+def declarations() -> str:
+    """The columns of a table of rows."""
+    return ", ".join(f"{quoted(name)} {kind}" for name, kind in COLUMNS.items())
+
+
+def literal(path: Path) -> str:
+    """A path as a string of SQL."""
+    doubled = str(path).replace("'", "''")
+    return f"'{doubled}'"
+
+
+def scan(files: Sequence[Path]) -> str:
+    """All rows of these files, whatever the order of their columns."""
+    return f"read_parquet([{', '.join(map(literal, files))}], union_by_name = true)"
+
+
+def newest_rows(files: Sequence[Path], condition: str = "true") -> str:
+    """A SELECT of the rows of these files, the one of each key that was started last.
+
+    It has all columns, also where there are no files, or where files of a former version lack some.
+    """
+    if not files:
+        return (
+            "SELECT " + ", ".join(f"NULL::{kind} AS {quoted(name)}" for name, kind in COLUMNS.items()) + " WHERE false"
+        )
+    newest = "QUALIFY row_number() OVER (PARTITION BY key ORDER BY started DESC) = 1"
+    return f"SELECT {_typed_columns()} FROM {scan(files)} WHERE key IS NOT NULL AND {condition} {newest}"
+
+
+def ends_are_whole(path: Path) -> bool:
+    """Whether a file begins and ends as Parquet does: one that was cut off does not."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(MAGIC))
+            file.seek(-len(MAGIC), os.SEEK_END)
+            return start == MAGIC == file.read(len(MAGIC))
+    except OSError:
+        return False
+
+
+def sound_files(duck: Any, files: Sequence[Path]) -> list[Path]:
+    """Those whose every value can be read as that of a row: all are tried at once, where that fails each half."""
+    if not files:
+        return []
+    try:
+        duck.execute(f"CREATE OR REPLACE TEMP TABLE probe AS SELECT {_typed_columns()} FROM {scan(files)}")
+        duck.execute("DROP TABLE probe")
+        return list(files)
+    except require_duckdb().Error:
+        if len(files) == 1:
+            return []
+        middle = len(files) // 2
+        return sound_files(duck, files[:middle]) + sound_files(duck, files[middle:])
+
+
+def fetch_numbers(duck: Any, table: str) -> list[dict[str, float]]:
+    """The column `numbers` of a table."""
+    found = duck.execute(f"SELECT map_keys(numbers), map_values(numbers) FROM {table} ORDER BY rowid").fetchall()
+    return [dict(zip(names, values, strict=True)) for names, values in found]
+
+
+def fetch_series(duck: Any, table: str, rows: int) -> list[dict[str, Column]]:
+    """The column `series` of a table; all values come as one array, which is ten times as quick as lists of lists."""
+    parts = "SELECT rowid AS place, unnest(map_keys(series)) AS name, unnest(map_values(series)) AS part"
+    duck.execute(f"CREATE TEMP TABLE parts AS {parts} FROM {table} ORDER BY rowid")
+    lengths = duck.execute("SELECT place, name, len(part) FROM parts ORDER BY rowid").fetchall()
+    fetched = duck.execute("SELECT unnest(part) AS value FROM parts").fetchnumpy()["value"]
+    values = np.asarray(fetched, dtype=np.float64)
+    series: list[dict[str, Column]] = [{} for _ in range(rows)]
+    start = 0
+    for place, name, length in lengths:
+        series[place][name] = values[start : start + length].copy()
+        start += length
+    return series
+
+
+def _typed_columns() -> str:
+    return ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in COLUMNS.items())

@@ -1,0 +1,85 @@
+"""Which of the tasks that are asked for have to be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from perp.lab.runs.circumstances import code_fingerprint
+from perp.lab.runs.measurement import OUT_OF_MEMORY, TIME_OUT, TROUBLE
+from perp.lab.runs.store import RowStore
+from perp.lab.runs.task import Task
+
+GLANCE = ("status", "code", "started", "wall_seconds", "limit_seconds", "limit_megabytes", "alone")
+"""What decides whether a row is taken."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Which rows count as finished.
+
+    Those of the same code do, in any case; with `resume` also those that other code of the same version measured
+    (keys contain the version). With `retry` those that measured nothing are run again. A row that met a limit counts
+    only for a task whose limit is no larger; a task whose time is part of a claim takes only rows that ran alone.
+    """
+
+    resume: bool = False
+    retry: bool = False
+
+    def takes(self, row: Mapping[str, Any], task: Task) -> bool:
+        """Whether this row (its `GLANCE`) spares the task."""
+        status = row["status"]
+        if not self.resume and row["code"] != code_fingerprint():
+            return False
+        if self.retry and status in TROUBLE:
+            return False
+        if status == TIME_OUT and not row["limit_seconds"] >= task.wall_seconds:
+            return False
+        if status == OUT_OF_MEMORY and not row["limit_megabytes"] >= task.memory_megabytes:
+            return False
+        return bool(row["alone"]) or not task.timed
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run, what is there already, and what is known of all of it from former rows."""
+
+    together: tuple[Task, ...]
+    """Run beside one another, first; those that are known to take long in front."""
+    alone: tuple[Task, ...]
+    """Run one at a time, afterwards."""
+    taken: tuple[Task, ...]
+    former: Mapping[str, Mapping[str, Any]]
+    """The `GLANCE` of rows that there are, also of those that are not taken."""
+
+    @property
+    def to_run(self) -> int:
+        return len(self.together) + len(self.alone)
+
+
+def make_plan(tasks: Iterable[Task], store: RowStore, policy: Policy) -> Plan:
+    """Each key once."""
+    wanted = merge_equal(tasks)
+    former = store.glance(wanted, GLANCE)
+    taken = tuple(task for task in wanted if task.key in former and policy.takes(former[task.key], task))
+    keys = {task.key for task in taken}
+    missing = [task for task in wanted if task.key not in keys]
+    known = {key: row["wall_seconds"] or 0.0 for key, row in former.items()}
+    together = sorted((task for task in missing if not task.timed), key=lambda task: -known.get(task.key, float("inf")))
+    return Plan(tuple(together), tuple(task for task in missing if task.timed), taken, former)
+
+
+def merge_equal(tasks: Iterable[Task]) -> list[Task]:
+    """Tasks with equal keys are one: timed if any of them is, with the largest limits."""
+    merged: dict[str, Task] = {}
+    for task in tasks:
+        key = task.key
+        other = merged.get(key, task)
+        merged[key] = replace(
+            other,
+            wall_seconds=max(task.wall_seconds, other.wall_seconds),
+            memory_megabytes=max(task.memory_megabytes, other.memory_megabytes),
+            timed=task.timed or other.timed,
+        )
+    return list(merged.values())
