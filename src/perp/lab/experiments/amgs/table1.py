@@ -6,7 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from perp.lab.claims.claim import read_claims
-from perp.lab.experiments.amgs.contestants import HALF, IDENTITY, PGS, STROKES, TITLES, Contestant, scaled
+from perp.lab.experiments.amgs.contestants import GAMMA, HALF, IDENTITY, PGS, STROKES, TITLES, Contestant, scaled
 from perp.lab.experiments.amgs.frictionless_step import ENOUGH, SCENES, STEP, race_task
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
@@ -21,7 +21,9 @@ EXPLICIT = Contestant("2.2 [0.5 D]", HALF.method, HALF.options, DENSE)
 COMPRESSED = Contestant("2.2 [0.5 D], sparse A", HALF.method, HALF.options, SPARSE)
 OVER_RELAXED = scaled(0.2)
 OF_THE_PAPER = (PGS, EXPLICIT, IDENTITY, HALF)
-OURS = (COMPRESSED, OVER_RELAXED)
+HALVED = scaled(0.5 / GAMMA)
+"""Half of the paper's Omega: over-relaxation by 4/3, which is what the paper's counts look like."""
+OURS = (COMPRESSED, OVER_RELAXED, HALVED)
 
 PRINTED = {
     "pool1": {
@@ -58,14 +60,22 @@ def measure(rows: Rows) -> dict[str, float]:
         seconds = {each.label: _seconds(rows, name, each) for each in (*OF_THE_PAPER, *OURS)}
         found |= {
             f"{name}_half_over_PGS": sweeps[HALF.label] / sweeps[PGS.label],
-            f"{name}_explicit_over_PGS": sweeps[EXPLICIT.label] / sweeps[PGS.label],
+            f"{name}_explicit_over_half": sweeps[EXPLICIT.label] / sweeps[HALF.label],
+            f"{name}_halved_over_PGS": sweeps[HALVED.label] / sweeps[PGS.label],
             f"{name}_half_over_mean": sweeps[HALF.label] / sweeps[IDENTITY.label],
             f"{name}_fifth_over_PGS": sweeps[OVER_RELAXED.label] / sweeps[PGS.label],
             f"{name}_time_half_over_PGS": _against_pgs(_row(rows, name, HALF)),
             f"{name}_time_explicit_over_next": seconds[EXPLICIT.label]
             / max(seconds[each.label] for each in (PGS, IDENTITY, HALF)),
         }
-    for name, choose in (("half_over_mean", max), ("time_half_over_PGS", max), ("time_explicit_over_next", min)):
+    extremes = (
+        ("half_over_mean", max),
+        ("explicit_over_half", max),
+        ("halved_over_PGS", max),
+        ("time_half_over_PGS", max),
+        ("time_explicit_over_next", min),
+    )
+    for name, choose in extremes:
         found[name] = choose(found[f"{scene}_{name}"] for scene in SCENES)
     return {name: value for name, value in found.items() if isfinite(value)}
 
@@ -90,7 +100,7 @@ def tabulate(rows: Rows) -> list[Table]:
         "s of it to prepare",
     )
     note = (
-        "Methods in square brackets: Omega. 0.5 D is D / gamma. The last two of each scene are not in the paper's "
+        "Methods in square brackets: Omega. 0.5 D is D / gamma. The last three of each scene are not in the paper's "
         "table. To prepare: for Method 2.2 making A explicit; sweeps are timed without the checks of RES between them."
     )
     return [Table(f"To RES below {ENOUGH:g} in step {STEP}", headings, tuple(lines), note)]
@@ -152,8 +162,8 @@ EXPERIMENT = Experiment(
         "step, and solved from where the step before ended; Stacking has 150 discs here. Every method is swept until "
         "RES (eq. 24) is below 1e-4, then as many sweeps are timed in one go, by turns with as many of projected "
         "Gauss-Seidel (least of five repeats). Method 2.2 has a dense explicit A, Method 3.1 the factors J and M. "
-        "Ours beside it: Method 2.2 with A in sparse form, and "
-        "Omega = 0.2 D, which is over-relaxation by 1.43."
+        "Ours beside it: Method 2.2 with A in sparse form, Omega = 0.2 D, which is over-relaxation by 1.43, and "
+        "Omega = D / (2 gamma), over-relaxation by 4/3, whose counts are near those that the paper has for D / gamma."
     ),
     size="the paper's",
     minutes=0.7,
