@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 
 import pytest
@@ -55,6 +56,16 @@ def test_a_misspelt_experiment_is_one_line_with_the_nearest_ids(perp_command):
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.count("\n") == 1
     assert ONE in answer.err
+
+
+def test_files_that_are_no_rows_are_named(perp_command, run_folder, tmp_path):
+    pytest.importorskip("matplotlib")
+    shutil.copytree(run_folder, tmp_path / "run")
+    damaged = min((tmp_path / "run" / "rows").iterdir())
+    damaged.write_bytes(b"PAR1 and no more")
+    answer = perp_command("lab", "report", "--from", tmp_path / "run")
+    assert f"1 damaged or foreign files were left out: {damaged.name}" in answer.err
+    assert damaged.name in (tmp_path / "run" / "report" / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_report_is_written_beside_the_rows_or_where_it_is_wanted(perp_command, run_folder, tmp_path):

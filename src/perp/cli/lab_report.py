@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from perp.cli.errors import CommandError, refusing
+from perp.cli.lab_run import name_skipped
 from perp.errors import MissingExtra
 
 INCOMPLETE = 1
@@ -38,6 +39,7 @@ def report(
     with refusing(MissingExtra, OSError, ValueError), console.status("reading rows") as line:
         made = write_report(run, out or run / "report", told=lambda identity: line.update(f"drawing {identity}"))
     typer.echo(f"wrote {made.page}, and beside it figures, rows.csv, presets.csv, settings.csv and verdicts.csv")
+    name_skipped(made.skipped)
     if made.troubles:
         for trouble in made.troubles:
             typer.echo(f"perp: {trouble}", err=True)

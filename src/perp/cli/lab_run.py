@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,10 +82,15 @@ def run(
     except KeyboardInterrupt:
         typer.echo(f"perp: interrupted; the rows in {out} are kept, and the same command goes on from here", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    if outcome.skipped:
-        names = ", ".join(path.name for path in outcome.skipped[:SHOWN]) + (", ..." if outcome.skipped[SHOWN:] else "")
-        typer.echo(f"perp: {len(outcome.skipped):,} damaged or foreign files were left out: {names}", err=True)
+    name_skipped(outcome.skipped)
     typer.echo(summary(outcome, out))
+
+
+def name_skipped(files: Sequence[Path]) -> None:
+    """Say which files among the rows were damaged or foreign."""
+    if files:
+        names = ", ".join(path.name for path in files[:SHOWN]) + (", ..." if files[SHOWN:] else "")
+        typer.echo(f"perp: {len(files):,} damaged or foreign files were left out: {names}", err=True)
 
 
 def chosen_ids(words: list[str]) -> list[str]:

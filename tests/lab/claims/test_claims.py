@@ -64,7 +64,7 @@ def test_limits_belong_to_the_claim(value):
 def test_what_is_no_number_was_not_measured(measured):
     verdict = judge(only(HALF), measured)
     assert verdict.outcome is Outcome.NOT_MEASURED
-    assert "nothing was measured" in verdict.sentence
+    assert "nothing measured here" in verdict.sentence
 
 
 def test_a_void_comparison_voids_its_claims_and_no_others():
@@ -117,6 +117,8 @@ def test_limits_say_themselves_in_words():
         (('where = "Fig. 4"', 'place = "Fig. 4"'), "'place'"),
         (('why = "The matrices differ."', 'cannot = "By proof."'), "go together"),
         (('why = "The matrices differ."', "instead = { most = 1.0 }"), "go together"),
+        (('why = "The matrices differ."', 'cannot = "By proof."\ninstead = {}'), "holds whatever is measured"),
+        (('why = "The matrices differ."', 'cannot = "By proof."\ninstead = { most = nan }'), "never holds"),
     ],
 )
 def test_claims_that_say_nothing_are_refused(change, message):

@@ -37,6 +37,46 @@ def test_a_full_run_that_was_interrupted_is_shown_in_part():
     assert (evidence.size, len(evidence.rows), evidence.planned, evidence.is_complete) == ("full", 7, 12, False)
 
 
+def test_a_verdict_on_some_of_the_rows_says_so():
+    rows = made_rows()
+    rows[0] = row_of(rows[0].task, "TIME_OUT", iterations=10.0)
+    evidence = gathered(rows[:7])
+    verdict = evidence.verdicts[0]
+    assert verdict.outcome is Outcome.HOLDS
+    assert verdict.sentence.endswith(
+        "Judged in part: 5 of 12 tasks have no row yet. 1 of the 7 rows that it rests on gave no result."
+    )
+    assert all("rows" not in verdict.sentence for verdict in gathered(made_rows()).verdicts)
+
+
+def test_rows_that_are_all_lost_measure_nothing():
+    lost = [row_of(task, "FAILED", "ImportError") for task in make_tasks(False)]
+    evidence = gathered(lost, measure=lambda rows: {"ratio": 0.5})
+    assert evidence.counts == {Outcome.NOT_MEASURED: 3}
+
+
+def test_a_row_that_ran_beside_others_tells_no_time():
+    rows = made_rows()
+    timed = made_experiment(make_tasks=lambda quick: [replace(task, timed=True) for task in make_tasks(quick)])
+    alone = [replace(row, circumstances=replace(row.circumstances, alone=True)) for row in rows[:5]]
+    (evidence,) = gather(MemoryStore([*alone, *rows[5:]]), [timed])
+    assert (len(evidence.rows), evidence.planned) == (5, 12)
+
+
+def test_rows_of_another_experiment_are_no_run_of_this_one():
+    def make_more(quick):
+        return [replace(task, options={"relaxation": 1.3}) for task in make_tasks(quick)] + make_tasks(quick)[:2]
+
+    experiments = [made_experiment(), made_experiment("made-more", make_tasks=make_more)]
+    first, second = gather(MemoryStore(made_rows(quick=True)), experiments)
+    assert (first.size, second.size, second.verdicts) == ("quick", "", ())
+    begun = row_of(make_more(True)[0])
+    _, second = gather(MemoryStore([*made_rows(quick=True), begun]), experiments)
+    assert (second.size, len(second.rows), second.planned) == ("quick", 3, 6)
+    _, second = gather(MemoryStore([*made_rows(), *(row_of(task) for task in make_more(True))]), experiments)
+    assert (second.size, second.is_complete) == ("quick", True)
+
+
 def test_an_experiment_without_rows_has_no_verdicts():
     evidence = gathered([])
     assert (evidence.size, evidence.rows, evidence.verdicts) == ("", (), ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -235,6 +236,12 @@ def test_a_reader_sees_all_rows_while_a_compaction_moves_them(tmp_path, monkeypa
     other.compact(1)
     monkeypatch.setattr(RowStore, "_files", old_listing)
     assert len(store.read()) == 5
+
+
+def test_what_cannot_be_written_is_an_error_of_the_system(tmp_path, monkeypatch):
+    monkeypatch.setattr("perp.lab.runs.store.replacing", lambda path: nullcontext(tmp_path / "nowhere" / path.name))
+    with pytest.raises(OSError, match="rows cannot be written"):
+        RowStore(tmp_path).write(make_row())
 
 
 def test_a_path_with_quotes_is_a_path(tmp_path):

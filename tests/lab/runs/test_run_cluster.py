@@ -133,6 +133,26 @@ def test_a_scheduler_that_does_not_answer_is_named(tmp_path, monkeypatch):
         run_tasks([deed("work")], tmp_path, cluster="tcp://127.0.0.1:1")
 
 
+@pytest.mark.parametrize("address", ["nonsense", "", "tcp://", "carrier-pigeon://loft:1"])
+def test_what_is_no_address_is_refused_at_once(tmp_path, address):
+    with pytest.raises(ClusterError, match=r"no address of a scheduler, such as tcp://host:8786"):
+        run_tasks([deed("work")], tmp_path, cluster=address)
+
+
+def test_timed_tasks_stay_with_one_worker_while_others_join():
+    class Listed:
+        def scheduler_info(self, n_workers):
+            return {"workers": dict.fromkeys(self.names)}
+
+    made = object.__new__(cluster.ClusterExecutor)
+    made.client, made.timing = Listed(), "tcp://b:1"
+    chosen = []
+    for names in (["tcp://a:1", "tcp://b:1"], [], ["tcp://d:1", "tcp://c:1"], ["tcp://a:1", "tcp://c:1"]):
+        made.client.names = names
+        chosen.append(made._timing_worker())
+    assert chosen == ["tcp://b:1", "tcp://b:1", "tcp://c:1", "tcp://c:1"]
+
+
 def test_a_missing_library_is_named_with_its_extra_cluster(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtra, match=r"distributed.*cluster"):

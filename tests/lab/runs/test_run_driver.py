@@ -107,8 +107,8 @@ def test_every_end_of_a_process_is_a_row(tmp_path):
 
 def _nothing_is_run_twice_unless_asked_for(folder, tasks):
     again = run_tasks(tasks, folder, workers=2)
-    assert (again.run, again.taken, again.failed) == (0, 10, 7)
-    assert set(times_begun(folder).values()) == {1}
+    assert (again.run, again.taken, again.failed) == (1, 9, 7)  # what misses a library may have it by now
+    assert {name for name, times in times_begun(folder).items() if times > 1} == {"miss 0"}
     retried = run_tasks(tasks, folder, workers=2, retry=True)
     assert (retried.run, retried.taken, retried.failed) == (7, 3, 7)
     assert {name for name, times in times_begun(folder).items() if times == 1} == {"work 1", "work 2", "work 3"}

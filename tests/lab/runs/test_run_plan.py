@@ -7,18 +7,22 @@ from dataclasses import replace
 import pytest
 from lab_deeds import deed
 
+from perp.errors import MissingExtra
 from perp.lab.runs.circumstances import code_fingerprint, observe
 from perp.lab.runs.forecast import Forecast
 from perp.lab.runs.measurement import CRASHED, DONE, FAILED, OUT_OF_MEMORY, TIME_OUT, TROUBLE, Measurement
+from perp.lab.runs.perform import perform
 from perp.lab.runs.plan import Policy, make_plan, merge_equal
 from perp.lab.runs.row import LabRow
 from perp.lab.runs.store import RowStore
+from perp.solvers.reformulation.bridges import name_missing
 
 pytest.importorskip("duckdb")
 
 
 def glance_of(status=DONE, **changes):
-    usual = {"status": status, "code": code_fingerprint(), "limit_seconds": 10.0, "limit_megabytes": 100.0}
+    usual = {"status": status, "message": "", "code": code_fingerprint()}
+    usual |= {"limit_seconds": 10.0, "limit_megabytes": 100.0}
     return usual | {"alone": False, "started": 1.0, "wall_seconds": 1.0} | changes
 
 
@@ -44,6 +48,18 @@ def test_rows_in_trouble_are_finished_unless_they_are_to_be_tried_again(status):
     assert Policy().takes(glance_of(status), task)
     assert not Policy(retry=True).takes(glance_of(status), task)
     assert not Policy(retry=True, resume=True).takes(glance_of(status), task)
+
+
+def test_what_failed_for_want_of_a_library_is_tried_again_whatever_is_asked():
+    wanting = (
+        perform(replace(deed("work"), work="no_such_library.works")).found.message,
+        f"MissingExtra: {MissingExtra('mujoco', 'a scene', 'mujoco')}",
+        f"MethodRefused: quadratic_program refuses: {name_missing('piqp')}",
+        f"MethodRefused: quadratic_program refuses: {name_missing('auto')}",
+    )
+    for message in wanting:
+        assert not Policy(resume=True).takes(glance_of(FAILED, message=message), deed("work"))
+    assert Policy().takes(glance_of(FAILED, message="ValueError: A is singular"), deed("work"))
 
 
 def test_a_row_that_met_a_limit_counts_up_to_that_limit():

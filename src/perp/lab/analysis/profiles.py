@@ -70,8 +70,9 @@ class Profile:
     """Problems on which some method was not run: they are no comparison of all."""
 
     def share(self, method: str, factor: float) -> float:
-        """ρ_s(τ): the share of problems p with r_ps <= τ (Dolan & Moré 2002, section 2)."""
-        return float(np.mean(self.ratios[method] <= factor)) if self.problems else 0.0
+        """ρ_s(τ): the share of problems p with r_ps <= τ (Dolan & Moré 2002, section 2); at infinity, the solved."""
+        ratios = self.ratios[method]
+        return float(np.mean(np.isfinite(ratios) & (ratios <= factor))) if self.problems else 0.0
 
     @property
     def largest(self) -> float:

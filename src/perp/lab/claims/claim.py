@@ -58,10 +58,11 @@ class Claim:
     def __post_init__(self) -> None:
         if bool(self.cannot) != (self.instead is not None):
             raise ValueError(f"claim {self.id!r}: 'cannot' and 'instead' go together")
-        if self.holds.least == -inf and self.holds.most == inf:
-            raise ValueError(f"claim {self.id!r} holds whatever is measured: give 'least' or 'most'")
-        if not self.holds.least <= self.holds.most:
-            raise ValueError(f"claim {self.id!r} never holds: its limits are {self.holds}")
+        for limits in (self.holds, self.instead or self.holds):
+            if limits.least == -inf and limits.most == inf:
+                raise ValueError(f"claim {self.id!r} holds whatever is measured: give 'least' or 'most'")
+            if not limits.least <= limits.most:
+                raise ValueError(f"claim {self.id!r} never holds: its limits are {limits}")
 
 
 def read_claims(package: str, name: str) -> tuple[Claim, ...]:

@@ -46,9 +46,7 @@ def judge(claim: Claim, measured: Mapping[str, float], *, void: Collection[str] 
             claim, Outcome.VOID, value, f"{both}: the comparison is void, too little was asked of the methods."
         )
     if not isfinite(value):
-        return Verdict(
-            claim, Outcome.NOT_MEASURED, value, f"{printed or 'nothing printed'}; nothing was measured for it."
-        )
+        return Verdict(claim, Outcome.NOT_MEASURED, value, f"{both}.")
     if quick and claim.full_size_only:
         return Verdict(claim, Outcome.NOT_MEASURED, value, f"{both} at quick size, which is too small to judge it.")
     if claim.instead is not None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
 from perp.lab.analysis.guard import find_void_groups
+from perp.lab.claims.claim import Claim
 from perp.lab.claims.verdict import Outcome, Verdict, judge
 from perp.lab.experiments.experiment import Experiment
 from perp.lab.publication.attempts import Trouble, attempt
+from perp.lab.runs.measurement import TROUBLE
 from perp.lab.runs.row import LabRow
 from perp.lab.runs.task import Task
 
@@ -59,11 +61,13 @@ def gather(store: Store, experiments: Iterable[Experiment]) -> list[Evidence]:
     plans = [(each, attempt(each.id, "tasks", partial(_plan, each))) for each in experiments]
     wanted = [task for _, plan in plans if not isinstance(plan, Trouble) for tasks in plan for task in tasks]
     kept = store.read(wanted)
+    keys = [set[str]() if isinstance(plan, Trouble) else _keys(*plan) for _, plan in plans]
+    owners = Counter(key for each in keys for key in each)
     return [
         Evidence(experiment, False, 0, (), troubles=(plan,))
         if isinstance(plan, Trouble)
-        else examine(experiment, *_choose(*plan, kept))
-        for experiment, plan in plans
+        else examine(experiment, *_choose(*plan, kept, {key for key in each if owners[key] == 1}))
+        for (experiment, plan), each in zip(plans, keys, strict=True)
     ]
 
 
@@ -77,26 +81,64 @@ def examine(
     void = find_void_groups(rows)
     found = attempt(experiment.id, "measure", lambda: experiment.measure(rows))
     measured = {} if isinstance(found, Trouble) else found
-    verdicts = tuple(judge(claim, measured, void=void, quick=quick) for claim in experiment.claims)
+    without = wanted - len(rows)
+    missing = f"Judged in part: {without:,} of {wanted:,} tasks have no row yet." if without else ""
+    verdicts = tuple(_judge_on(rows, missing, claim, measured, void, quick) for claim in experiment.claims)
     troubles = (found,) if isinstance(found, Trouble) else ()
     return Evidence(experiment, quick, wanted, tuple(rows), verdicts, void, troubles)
+
+
+def _judge_on(
+    rows: Sequence[LabRow],
+    missing: str,
+    claim: Claim,
+    measured: Mapping[str, float],
+    void: Mapping[str, str],
+    quick: bool,
+) -> Verdict:
+    """A verdict that says which of its rows are missing or lost; where all are lost, no figure means anything.
+
+    Some figures count what a method does not solve: they would take a broken installation for evidence.
+    """
+    members = [row for row in rows if claim.group in ("", row.group)]
+    lost = sum(row.status in TROUBLE for row in members)
+    verdict = judge(claim, {} if lost == len(members) else measured, void=void, quick=quick)
+    if verdict.outcome in (Outcome.VOID, Outcome.NOT_MEASURED):
+        return verdict
+    gone = f"{lost:,} of the {len(members):,} rows that it rests on gave no result." if lost else ""
+    return replace(verdict, sentence=" ".join(filter(None, (verdict.sentence, missing, gone))))
 
 
 def _plan(experiment: Experiment) -> tuple[list[Task], list[Task]]:
     return experiment.make_tasks(False), experiment.make_tasks(True)
 
 
-def _choose(full: Sequence[Task], quick: Sequence[Task], kept: Mapping[str, LabRow]) -> tuple[list[LabRow], bool, int]:
-    """Rows of the full run where there are any of its own, else those of the quick one.
+def _keys(*plan: Sequence[Task]) -> set[str]:
+    return {task.key for tasks in plan for task in tasks}
 
-    Small tasks may belong to both runs: a quick run alone must not pass for the beginning of a full one.
+
+def _choose(
+    full: Sequence[Task], quick: Sequence[Task], kept: Mapping[str, LabRow], own: Set[str]
+) -> tuple[list[LabRow], bool, int]:
+    """Rows of the full run where it was begun, else of the quick one; `own` has the keys that no other experiment has.
+
+    Small tasks may belong to both runs: a quick run alone must not pass for the beginning of a full one. Nor must rows
+    that were run for another experiment pass for a run of this one, unless they are all that it asks for.
     """
-    shared = {task.key for task in quick}
-    if all(task.key in kept for task in full) or any(task.key in kept and task.key not in shared for task in full):
-        return _in_order(full, kept), False, len(full)
-    return _in_order(quick, kept), True, len(quick)
+    for tasks, is_quick in ((full, False), (quick, True)):
+        there = [task for task in tasks if _speaks_for(task, kept)]
+        unlike = _keys(tasks) - (set() if is_quick else _keys(quick))
+        telling = unlike & own or unlike
+        if len(there) == len(tasks) or any(task.key in telling for task in there):
+            return _in_order(tasks, kept), is_quick, len(tasks)
+    return [], True, len(quick)
 
 
 def _in_order(tasks: Sequence[Task], kept: Mapping[str, LabRow]) -> list[LabRow]:
     """A row may have been run for another experiment: here it has this one's label and group."""
-    return [replace(kept[task.key], task=task) for task in tasks if task.key in kept]
+    return [replace(kept[task.key], task=task) for task in tasks if _speaks_for(task, kept)]
+
+
+def _speaks_for(task: Task, kept: Mapping[str, LabRow]) -> bool:
+    """Whether there is a row; a task whose time counts needs one that ran alone, as in `perp.lab.runs.plan`."""
+    return task.key in kept and (kept[task.key].circumstances.alone or not task.timed)

@@ -31,6 +31,8 @@ class Report:
     evidence: tuple[Evidence, ...]
     troubles: tuple[Trouble, ...]
     """Parts that could not be made; the page says so in their places."""
+    skipped: tuple[Path, ...] = ()
+    """Files of rows that could not be read; the page names them."""
 
 
 def write_report(run: Path, out: Path, *, told: Callable[[str], object]) -> Report:
@@ -83,7 +85,7 @@ def publish(
     path = out / "report.html"
     with replacing(path) as temporary:
         temporary.write_text(page(TITLE, join(*pieces), RULES), encoding="utf-8")
-    return Report(path, tuple(evidence), (*troubles, *failed))
+    return Report(path, tuple(evidence), (*troubles, *failed), tuple(skipped))
 
 
 def _say_skipped(skipped: Sequence[Path]) -> str:

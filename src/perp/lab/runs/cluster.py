@@ -24,7 +24,7 @@ from typing import Any
 
 from perp.errors import MissingExtra
 from perp.lab.runs.circumstances import code_fingerprint
-from perp.lab.runs.isolation import WORTH_WARMING, Processes, ProcessesLost, TaskLost, open_processes
+from perp.lab.runs.isolation import WORTH_WARMING, CannotStart, Processes, ProcessesLost, TaskLost, open_processes
 from perp.lab.runs.plan import Plan
 from perp.lab.runs.process import Ended, row_of_end
 from perp.lab.runs.store import RowStore
@@ -59,6 +59,7 @@ class ClusterExecutor:
         try:
             self.probe.touch()
             self.workers = self._check_workers()
+            self.timing = min(self.workers)
         except BaseException:
             self.close()
             raise
@@ -66,7 +67,7 @@ class ClusterExecutor:
 
     def start(self, task: Task) -> Future[Ended]:
         future: Future[Ended] = Future()
-        one_worker = {"workers": [self._first_worker()]} if task.timed else {}
+        one_worker = {"workers": [self._timing_worker()]} if task.timed else {}
         words = (task.to_json(), str(self.folder), self.probe.name, self.started.get(task.key))
         try:
             submitted = self.client.submit(carry_out_here, *words, pure=False, retries=0, **one_worker)
@@ -104,9 +105,12 @@ class ClusterExecutor:
                 )
         return dict(self.client.nthreads())
 
-    def _first_worker(self) -> str:
+    def _timing_worker(self) -> str:
+        """The same one as long as it is there, also where others join: times are compared with one another."""
         there = self.client.scheduler_info(n_workers=-1)["workers"]
-        return min(there, default=min(self.workers))
+        if self.timing not in there:
+            self.timing = min(there, default=self.timing)
+        return self.timing
 
     def _settle(self, task: Task, submitted: Any, future: Future[Ended]) -> None:
         """What the folder says of a task whose future has ended."""
@@ -133,8 +137,13 @@ def connect(address: str) -> Any:
     """A client of the scheduler at this address."""
     try:
         from distributed import Client
+        from distributed.comm.addressing import get_address_host_port
     except ImportError as missing:
         raise MissingExtra("distributed", "a run on a cluster", "cluster") from missing
+    try:
+        get_address_host_port(address)  # a client of what is no address at all would take a minute to give up
+    except (ValueError, NotImplementedError) as reason:
+        raise ClusterError(f"{address!r} is no address of a scheduler, such as tcp://host:8786: {reason}") from reason
     try:
         return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as reason:
@@ -185,7 +194,7 @@ def carry_out_here(text: str, folder: str, probe: str, former: float | None) -> 
         processes = _PROCESSES[folder]
     try:
         ended = processes.start(task).result()
-    except ProcessesLost:
+    except (ProcessesLost, CannotStart):
         end_processes_here(folder, processes)
         raise
     if not ended.wrote:

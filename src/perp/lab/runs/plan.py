@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from perp.lab.runs.circumstances import code_fingerprint
-from perp.lab.runs.measurement import OUT_OF_MEMORY, TIME_OUT, TROUBLE
+from perp.lab.runs.measurement import FAILED, OUT_OF_MEMORY, TIME_OUT, TROUBLE
 from perp.lab.runs.store import RowStore
 from perp.lab.runs.task import Task
 
-GLANCE = ("status", "code", "started", "wall_seconds", "limit_seconds", "limit_megabytes", "alone")
+GLANCE = ("status", "message", "code", "started", "wall_seconds", "limit_seconds", "limit_megabytes", "alone")
 """What decides whether a row is taken."""
+
+NOT_THERE = re.compile(r"^(ImportError|ModuleNotFoundError): |: pip install ")
+"""In the message of a task that failed for want of a library, which may have been installed since."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +24,9 @@ class Policy:
     """Which rows count as finished.
 
     Those of the same code do, in any case; with `resume` also those that other code of the same version measured
-    (keys contain the version). With `retry` those that measured nothing are run again. A row that met a limit counts
-    only for a task whose limit is no larger; a task whose time is part of a claim takes only rows that ran alone.
+    (keys contain the version). With `retry` those that measured nothing are run again; those for want of a library are
+    in any case. A row that met a limit counts only for a task whose limit is no larger; a task whose time is part of a
+    claim takes only rows that ran alone.
     """
 
     resume: bool = False
@@ -33,6 +38,8 @@ class Policy:
         if not self.resume and row["code"] != code_fingerprint():
             return False
         if self.retry and status in TROUBLE:
+            return False
+        if status == FAILED and NOT_THERE.search(row["message"] or ""):
             return False
         if status == TIME_OUT and not row["limit_seconds"] >= task.wall_seconds:
             return False

@@ -64,7 +64,7 @@ class RowStore:
         """What the last reading left out."""
 
     def write(self, row: LabRow) -> Path:
-        """Keep a row; one with the same key gives way to it."""
+        """Keep a row; one with the same key gives way to it. OSError where it cannot be written."""
         values = dict(zip(PLAIN, plain_values(row), strict=True))
         marks = ["?"] * len(PLAIN) + ["map(?::VARCHAR[], ?::DOUBLE[])", "map(?::VARCHAR[], ?::DOUBLE[][])"]
         numbers = [float(value) for value in row.found.numbers.values()]
@@ -76,7 +76,7 @@ class RowStore:
             duck.execute(f"CREATE TABLE shard ({declarations()})")
             names = ", ".join(map(quoted, (*PLAIN, "numbers", "series")))
             duck.execute(f"INSERT INTO shard ({names}) VALUES ({', '.join(marks)})", [*values.values(), *maps])
-            duck.execute(f"COPY shard TO {literal(temporary)} (FORMAT parquet)")
+            _copy(duck, "shard", temporary)
         return path
 
     def read(self, tasks: Iterable[Task] | None = None) -> dict[str, LabRow]:
@@ -132,7 +132,7 @@ class RowStore:
         pack = self.rows_folder / f"{PACK}{name}.parquet"
         with replacing(pack) as temporary:
             columns = ", ".join(map(quoted, COLUMNS))
-            duck.execute(f"COPY (SELECT {columns} FROM rows ORDER BY key) TO {literal(temporary)} (FORMAT parquet)")
+            _copy(duck, f"(SELECT {columns} FROM rows ORDER BY key)", temporary)
             with temporary.open("rb") as file:
                 os.fsync(file.fileno())  # the shards vanish next: the pack must be on the disk, not on its way there
         return {key for key, _ in identity}
@@ -174,6 +174,13 @@ class RowStore:
         known = set(readable)
         self.skipped = tuple(path for path in (*chosen, *foreign) if path not in known)
         return answer
+
+
+def _copy(duck: Any, rows: str, path: Path) -> None:
+    try:
+        duck.execute(f"COPY {rows} TO {literal(path)} (FORMAT parquet)")
+    except require_duckdb().IOException as failure:
+        raise OSError(f"{path.parent}: rows cannot be written: {failure}") from failure
 
 
 def _answer(ask: Callable[[Any], Answer], wanted: Mapping[str, Task] | None, files: Sequence[Path]) -> Answer:
