@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from lab_experiments import judge_all, quick_rows
@@ -27,6 +29,7 @@ from perp.lab.experiments.notes.robustness_runs import (
     rows_of,
 )
 from perp.lab.experiments.notes.table3 import order_and_factor, solved
+from perp.lab.runs.measurement import CRASHED, Measurement
 
 TABLES = ("notes-table1", "notes-table2", "notes-table3")
 
@@ -43,6 +46,15 @@ def test_every_task_has_a_row_and_none_failed(identity):
     assert len(rows) == len(experiment.make_tasks(True)) > 0
     assert not [row.found.message for row in rows if row.status == "FAILED"]
     assert len({row.key for row in rows}) == len(rows)
+
+
+@pytest.mark.parametrize("identity", ["notes-table1", "notes-fig2"])
+def test_a_process_that_came_to_grief_counts_neither_for_nor_against_a_method(identity):
+    experiment = find_experiment(identity)
+    rows = quick_rows(identity)
+    lost = [replace(row, found=Measurement(CRASHED)) for row in rows]
+    assert experiment.measure(lost) == {}
+    assert experiment.measure([*rows, *lost]) == experiment.measure(rows)
 
 
 @pytest.mark.parametrize("identity", TABLES)

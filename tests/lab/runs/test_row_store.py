@@ -55,6 +55,14 @@ def test_a_row_comes_back_as_it_was_with_nan_and_infinities(tmp_path):
     assert store.skipped == ()
 
 
+def test_a_message_that_utf_8_cannot_write_loses_a_sign_and_not_the_row(tmp_path):
+    row = make_row()
+    row = replace(row, found=replace(row.found, message="no such file: \udc80.npz"))
+    store = RowStore(tmp_path)
+    store.write(row)
+    assert store.read([row.task])[row.key].found.message == "no such file: ?.npz"
+
+
 def test_a_shard_has_the_columns_of_the_schema_in_its_order(tmp_path):
     path = RowStore(tmp_path).write(make_row())
     described = duckdb.sql(f"DESCRIBE SELECT * FROM read_parquet('{path}')").fetchall()

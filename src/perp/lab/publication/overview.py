@@ -35,12 +35,13 @@ MEANINGS = {
 }
 
 TOLD = {
-    Outcome.HOLDS: "{} hold",
-    Outcome.DIFFERS: "{} differ",
-    Outcome.CANNOT_HOLD: "{} cannot hold",
-    Outcome.VOID: "{} are void",
-    Outcome.NOT_MEASURED: "{} were not measured",
+    Outcome.HOLDS: ("holds", "hold"),
+    Outcome.DIFFERS: ("differs", "differ"),
+    Outcome.CANNOT_HOLD: ("cannot hold", "cannot hold"),
+    Outcome.VOID: ("is void", "are void"),
+    Outcome.NOT_MEASURED: ("was not measured", "were not measured"),
 }
+"""Of one claim, and of several."""
 
 
 def by_source(evidence: Iterable[Evidence]) -> dict[str, list[Evidence]]:
@@ -75,7 +76,7 @@ def _say_result(evidence: Sequence[Evidence]) -> str:
     counts = sum((each.counts for each in evidence), Counter[Outcome]())
     run = [each for each in evidence if each.rows]
     quick = sum(each.quick for each in run)
-    phrases = [TOLD[outcome].format(counts[outcome]) for outcome in Outcome if counts[outcome]]
+    phrases = [f"{count} {TOLD[outcome][count != 1]}" for outcome in Outcome if (count := counts[outcome])]
     told = " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases) or "none is judged"
     left = len(evidence) - len(run)
     missing = f"; {left} {'is' if left == 1 else 'are'} not run" if left else ""

@@ -113,7 +113,15 @@ class ClusterExecutor:
         return self.timing
 
     def _settle(self, task: Task, submitted: Any, future: Future[Ended]) -> None:
-        """What the folder says of a task whose future has ended."""
+        """Tell the driver of a task whose future has ended; whatever goes wrong here, it must not wait for ever."""
+        try:
+            self._look_up(task, submitted, future)
+        finally:
+            if not future.done():
+                future.set_exception(TaskLost("its row could not be read"))
+
+    def _look_up(self, task: Task, submitted: Any, future: Future[Ended]) -> None:
+        """What the folder says of a task."""
         is_told = submitted.status == "finished"
         limit = time.monotonic() + (VISIBLE_SECONDS if is_told else 0.0)
         while True:

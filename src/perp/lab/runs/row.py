@@ -8,7 +8,7 @@ from math import nan
 from typing import Any
 
 from perp.lab.runs.circumstances import Circumstances
-from perp.lab.runs.measurement import Column, Measurement
+from perp.lab.runs.measurement import TROUBLE, Column, Measurement
 from perp.lab.runs.task import Task
 from perp.solvers.status import Status
 
@@ -43,6 +43,11 @@ class LabRow:
     @property
     def success(self) -> bool:
         return self.found.status == Status.CONVERGED.name
+
+    @property
+    def measured(self) -> bool:
+        """Something was found, if only that the method fails: the process did not come to grief."""
+        return self.found.status not in TROUBLE
 
     @property
     def series(self) -> dict[str, Column]:

@@ -78,7 +78,7 @@ def plain_values(row: LabRow) -> list[Any]:
     task, found = row.task, row.found
     values: dict[str, Any] = {name: getattr(task, name) for name in ("key", *WORD_FIELDS, "seed")}
     values |= {name: canonical(getattr(task, name)) for name in JSON_FIELDS}
-    values |= {"status": found.status, "message": found.message, "n": int(found.n), "problem": found.problem}
+    values |= {"status": found.status, "message": writable(found.message), "n": int(found.n), "problem": found.problem}
     values |= {name: float(found.numbers[name]) if name in found.numbers else None for name in MEASURED}
     values |= {name: getattr(row.circumstances, name) for name in CIRCUMSTANCES}
     return [values[name] for name in PLAIN]
@@ -99,3 +99,8 @@ def _task_from(plain: Mapping[str, Any]) -> Task:
         **{name: json.loads(plain[name]) for name in JSON_FIELDS},
         timed=plain["alone"],
     )
+
+
+def writable(text: str) -> str:
+    """With a question mark for what UTF-8 has no bytes for, as a lone half of a pair in the name of a file."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -74,8 +74,9 @@ def make_tasks(quick: bool) -> list[Task]:
 
 def measure(rows: Rows) -> dict[str, float]:
     figures: dict[str, float] = {}
+    told = [row for row in rows if row.measured]
     for family, prefix in ((PUBLISHED, ""), (PLANTED, "planted_")):
-        found = _measure_fluid(rows, family) | _measure_contact(rows, family)
+        found = _measure_fluid(told, family) | _measure_contact(told, family)
         figures |= {prefix + name: value for name, value in found.items()}
     return finite(figures)
 

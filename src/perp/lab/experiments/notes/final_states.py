@@ -32,6 +32,6 @@ def count_states(rows: Iterable[LabRow]) -> dict[str, int]:
 
 
 def percentage(rows: Iterable[LabRow], *states: str) -> float:
-    """Of the rows, those that ended in one of the states; nan for no rows."""
-    ends = [final_state(row) in states for row in rows]
+    """Of the rows that measured something, those that ended in one of the states; nan for no rows."""
+    ends = [final_state(row) in states for row in rows if row.measured]
     return 100.0 * sum(ends) / len(ends) if ends else float("nan")
