@@ -59,6 +59,7 @@ def describe_experiment(experiment: Experiment) -> dict[str, Any]:
                 "instead": None if claim.instead is None else str(claim.instead),
                 "cannot": claim.cannot or None,
                 "unit": claim.unit or None,
+                "seen": claim.seen or None,
             }
             for claim in experiment.claims
         ],

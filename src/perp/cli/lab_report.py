@@ -38,7 +38,7 @@ def report(
     console = Console(stderr=True)
     with refusing(MissingExtra, OSError, ValueError), console.status("reading rows") as line:
         made = write_report(run, out or run / "report", told=lambda identity: line.update(f"drawing {identity}"))
-    typer.echo(f"wrote {made.page}, and beside it figures, rows.csv, presets.csv, settings.csv and verdicts.csv")
+    typer.echo(f"wrote {made.page}, and beside it figures and the CSV files of rows and verdicts")
     name_skipped(made.skipped)
     if made.troubles:
         for trouble in made.troubles:

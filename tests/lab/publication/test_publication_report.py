@@ -154,6 +154,8 @@ def test_rows_csv_has_each_row_once_with_all_its_experiments(made):
         "arguments": "",
     }
     assert len(presets) == 2
+    details = {line["key"]: line for line in read_csv(made.page.parent / "details.csv")}
+    assert set(details) == {line["key"] for line in lines}
     (setting,) = read_csv(made.page.parent / "settings.csv")
     assert setting["setting"] == first["setting"] == "1"
     assert setting["revision"] == "abcdef012345"
@@ -178,6 +180,7 @@ def test_verdicts_csv_has_claim_limits_and_figure(made):
         "instead_most": "",
         "outcome": "holds",
         "sentence": "",
+        "seen": "",
         "size": "full",
         "rows": "12",
         "tasks": "12",

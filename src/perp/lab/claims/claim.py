@@ -41,7 +41,7 @@ class Claim:
     """The claim, in our words."""
     measure: str
     holds: Limits
-    """Limits that follow from the claim's words; fixed before anything was measured."""
+    """Limits that follow from the claim's words; fixed before anything was measured, but for what `seen` tells."""
     printed: Mapping[str, float] = field(default_factory=dict)
     """The numbers that the paper prints for it, by name."""
     unit: str = ""
@@ -52,6 +52,8 @@ class Claim:
     instead: Limits | None = None
     why: str = ""
     """What explains a difference; shown where there is one."""
+    seen: str = ""
+    """What was known of our own figures when the limits were written, or changed since; empty where nothing was."""
     full_size_only: bool = False
     """The quick run is too small to judge it."""
 

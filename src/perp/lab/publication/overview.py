@@ -59,9 +59,9 @@ def make_overview(evidence: Sequence[Evidence]) -> Markup:
         element(
             "p",
             "Each section below runs one table, figure or assignment of a document again with perp. A claim is judged "
-            "on one measured figure, by limits that were written down from the claim's own words before anything was "
-            "measured. No option, seed or size was tuned to match a printed number. Times depend on the machine: "
-            "only their ratios are worth comparing with printed ones.",
+            "on one measured figure, by limits that follow from the claim's own words. Most were written down before "
+            "anything was measured; where something had been seen, or was settled afterwards, the verdict says what. "
+            "Times depend on the machine: only their ratios are worth comparing with printed ones.",
         ),
         element("ul", join(*(element("li", _word(outcome), f": {told}.") for outcome, told in MEANINGS.items()))),
         element("h2", "Verdicts"),

@@ -106,6 +106,9 @@ def _list_verdicts(verdicts: Sequence[Verdict]) -> Markup:
                 "div",
                 element("p", prose(verdict.claim.says), f" ({verdict.claim.where})"),
                 element("p", prose(verdict.sentence), class_="quiet"),
+                element("p", prose(f"Seen before: {verdict.claim.seen}."), class_="quiet")
+                if verdict.claim.seen
+                else "",
             ),
         )
         for verdict in verdicts
@@ -129,7 +132,7 @@ def _name_endings(rows: Sequence[LabRow]) -> Markup:
     if named:
         pieces.append(table([Column(name, "prose") for name in columns], named, tall=len(named) > 8))
     if len(lost) > MOST_NAMED:
-        pieces.append(element("p", f"And {len(lost) - MOST_NAMED:,} more: rows.csv has them all.", class_="quiet"))
+        pieces.append(element("p", f"And {len(lost) - MOST_NAMED:,} more: details.csv has them all.", class_="quiet"))
     summary = "How the rows ended"
     if lost:
         summary += f": {len(lost):,} of {len(rows):,} gave no result"

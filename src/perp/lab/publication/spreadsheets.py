@@ -1,7 +1,8 @@
 """CSV files: rows and verdicts, small enough to be kept with the sources.
 
 What many rows have in common stands once, in a file of its own, and rows have its number: `settings.csv` has versions
-and machines, `presets.csv` the options, stop presets and arguments of tasks.
+and machines, `presets.csv` the options, stop presets and arguments of tasks. What few readers ask for stands apart, by
+the key of the row: `details.csv` has all other numbers, messages and circumstances.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from perp.problems.files.replacement import replacing
 from perp.solvers.status import Status
 
 USUAL = ("residual", "iterations", "seconds", "setup_seconds", "active")
-"""Numbers that have columns of their own; the others stand together in one, as JSON."""
+"""Numbers that have columns in rows.csv; the others stand together in one of details.csv, as JSON."""
 
 DIGITS = 5
 
@@ -33,11 +34,12 @@ Thing = TypeVar("Thing")
 
 
 def write_spreadsheets(folder: Path, evidence: Sequence[Evidence]) -> None:
-    """rows.csv, presets.csv, settings.csv and verdicts.csv."""
+    """rows.csv, details.csv, presets.csv, settings.csv and verdicts.csv."""
     rows = [row for each in evidence for row in each.rows]
     settings = _numbered(sorted(count_settings(rows)))
     presets = _numbered(dict.fromkeys(_preset(row.task) for row in rows))
     _write(folder / "rows.csv", _row_lines(evidence, settings, presets))
+    _write(folder / "details.csv", [_detail_cells(row) for row in {row.key: row for row in rows}.values()])
     _write(folder / "presets.csv", [{"preset": place, **vars(preset)} for preset, place in presets.items()])
     _write(folder / "settings.csv", [{"setting": place, **vars(setting)} for setting, place in settings.items()])
     _write(folder / "verdicts.csv", list(_verdict_lines(evidence)))
@@ -87,19 +89,26 @@ def _row_lines(
 
 def _row_cells(row: LabRow) -> dict[str, Any]:
     task, found, around = row.task, row.found, row.circumstances
-    others = {name: _short(value) for name, value in found.numbers.items() if name not in USUAL}
     return {
         "group": task.group,
         "label": task.name,
         "method": task.method,
         "instance": _plain(task.instance),
         "status": found.status,
-        "message": "" if found.message == SENTENCES.get(found.status) else found.message,
         "n": found.n,
         **{name: _short(row[name]) for name in USUAL},
-        "numbers": _plain({name: value for name, value in others.items() if value != ""}),
         "alone": "yes" if around.alone else "no",
         "load": _short(round(around.load, 2)),
+    }
+
+
+def _detail_cells(row: LabRow) -> dict[str, Any]:
+    found, around = row.found, row.circumstances
+    others = {name: _short(value) for name, value in found.numbers.items() if name not in USUAL}
+    return {
+        "key": row.key,
+        "message": "" if found.message == SENTENCES.get(found.status) else found.message,
+        "numbers": _plain({name: value for name, value in others.items() if value != ""}),
         "wall_seconds": _short(around.wall_seconds),
         "peak_megabytes": _short(round(around.peak_megabytes, 0)),
         "started": int(around.started),
@@ -127,6 +136,7 @@ def _verdict_lines(evidence: Sequence[Evidence]) -> Iterable[dict[str, Any]]:
                 **_limit_cells("instead", claim.instead),
                 "outcome": verdict.outcome.value,
                 "sentence": verdict.sentence,
+                "seen": claim.seen,
                 "size": each.size,
                 "rows": len(each.rows),
                 "tasks": each.planned,
