@@ -83,6 +83,12 @@ def test_the_scene_of_the_guide_for_contributors_works():
     assert float(run.stdout) == pytest.approx(3 * 9.80665 * 0.1)
 
 
+def test_the_experiment_of_the_guide_for_contributors_works(capsys):
+    block = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)[1]
+    exec(compile(block, "CONTRIBUTING.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("holds: here 0.")
+
+
 def test_the_page_on_worlds_names_every_scene():
     text = (ROOT / "docs" / "worlds.md").read_text()
     assert [name for name in perp.scenes.kinds() if f"`{name}`" not in text] == []
