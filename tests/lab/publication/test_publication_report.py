@@ -143,7 +143,9 @@ def test_rows_csv_has_each_row_once_with_all_its_experiments(made):
     first = lines[0]
     assert first["experiments"] == "made-race made-second made-third made-bare"
     assert (first["method"], first["status"], first["size"], first["iterations"]) == ("psor", "CONVERGED", "full", "10")
-    assert json.loads(first["instance"])["gallery"] == "fluid_like"
+    recipes = {line["instance"]: json.loads(line["recipe"]) for line in read_csv(made.page.parent / "instances.csv")}
+    assert {recipes[line["instance"]]["gallery"] for line in lines} == {"fluid_like"}
+    assert [str(recipes[line["instance"]]["seed"]) for line in lines] == [line["seed"] for line in lines]
     presets = {line["preset"]: line for line in read_csv(made.page.parent / "presets.csv")}
     assert presets[first["preset"]] == {
         "preset": first["preset"],

@@ -51,7 +51,7 @@ def write_report(run: Path, out: Path, *, told: Callable[[str], object]) -> Repo
 def publish(
     evidence: Sequence[Evidence], out: Path, *, told: Callable[[str], object], skipped: Sequence[Path] = ()
 ) -> Report:
-    """report.html, figures/, rows.csv, details.csv, presets.csv, settings.csv and verdicts.csv in the folder `out`.
+    """report.html, figures/ and the CSV files (`spreadsheets`) in the folder `out`.
 
     `skipped` are files of rows that could not be read.
     """

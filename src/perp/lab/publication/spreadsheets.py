@@ -1,8 +1,9 @@
 """CSV files: rows and verdicts, small enough to be kept with the sources.
 
 What many rows have in common stands once, in a file of its own, and rows have its number: `settings.csv` has versions
-and machines, `presets.csv` the options, stop presets and arguments of tasks. What few readers ask for stands apart, by
-the key of the row: `details.csv` has all other numbers, messages and circumstances.
+and machines, `presets.csv` the options, stop presets and arguments of tasks, `instances.csv` the recipes of what they
+were carried out on. What few readers ask for stands apart, by the key of the row: `details.csv` has all other numbers,
+messages and circumstances.
 """
 
 from __future__ import annotations
@@ -34,11 +35,13 @@ Thing = TypeVar("Thing")
 
 
 def write_spreadsheets(folder: Path, evidence: Sequence[Evidence]) -> None:
-    """rows.csv, details.csv, presets.csv, settings.csv and verdicts.csv."""
+    """rows.csv, details.csv, instances.csv, presets.csv, settings.csv and verdicts.csv."""
     rows = [row for each in evidence for row in each.rows]
     settings = _numbered(sorted(count_settings(rows)))
     presets = _numbered(dict.fromkeys(_preset(row.task) for row in rows))
-    _write(folder / "rows.csv", _row_lines(evidence, settings, presets))
+    instances = _numbered(dict.fromkeys(_plain(row.task.instance) for row in rows))
+    _write(folder / "rows.csv", _row_lines(evidence, settings, presets, instances))
+    _write(folder / "instances.csv", [{"instance": place, "recipe": recipe} for recipe, place in instances.items()])
     _write(folder / "details.csv", [_detail_cells(row) for row in {row.key: row for row in rows}.values()])
     _write(folder / "presets.csv", [{"preset": place, **vars(preset)} for preset, place in presets.items()])
     _write(folder / "settings.csv", [{"setting": place, **vars(setting)} for setting, place in settings.items()])
@@ -65,7 +68,10 @@ def _numbered(things: Iterable[Thing]) -> dict[Thing, int]:
 
 
 def _row_lines(
-    evidence: Sequence[Evidence], settings: Mapping[Setting, int], presets: Mapping[Preset, int]
+    evidence: Sequence[Evidence],
+    settings: Mapping[Setting, int],
+    presets: Mapping[Preset, int],
+    instances: Mapping[str, int],
 ) -> list[dict[str, Any]]:
     """A line for each row, however many experiments share it; label and group are those of the first."""
     owners: dict[str, list[str]] = {}
@@ -79,6 +85,7 @@ def _row_lines(
             "experiments": " ".join(owners[key]),
             "size": size,
             **_row_cells(row),
+            "instance": instances[_plain(row.task.instance)],
             "preset": presets[_preset(row.task)],
             "setting": settings[setting_of(row.circumstances)],
             "key": key,
@@ -93,7 +100,7 @@ def _row_cells(row: LabRow) -> dict[str, Any]:
         "group": task.group,
         "label": task.name,
         "method": task.method,
-        "instance": _plain(task.instance),
+        "seed": task.seed,
         "status": found.status,
         "n": found.n,
         **{name: _short(row[name]) for name in USUAL},

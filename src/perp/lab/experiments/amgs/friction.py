@@ -181,7 +181,7 @@ EXPERIMENT = Experiment(
         "corrected form, the bounds are fixed and the unknowns shifted. MuJoCo finds the contacts."
     ),
     size="30 tasks: steps of 885 and 3,708 rows, simulations of 200 steps",
-    minutes=0.7,
+    minutes=0.1,
     claims=read_claims(__package__, "friction"),
     make_tasks=make_tasks,
     measure=measure,

@@ -166,7 +166,7 @@ EXPERIMENT = Experiment(
         "Omega = D / (2 gamma), over-relaxation by 4/3, whose counts are near those that the paper has for D / gamma."
     ),
     size="the paper's",
-    minutes=0.7,
+    minutes=0.4,
     claims=read_claims(__package__, "table1"),
     make_tasks=make_tasks,
     measure=measure,

@@ -66,7 +66,7 @@ def make_simulation_experiment(number: int, name: str, claims: tuple[Claim, ...]
             "So the difference of these two lines is the error bar of every other."
         ),
         size=f"the paper's: {STEPS:,} steps of seven methods" + (f", in {seeds} pools for its one" if pools else ""),
-        minutes=1.0 if seeds > 1 else 0.2,
+        minutes=0.4 if seeds > 1 else 0.1,
         claims=claims,
         make_tasks=lambda quick: make_runs(name, quick),
         measure=lambda rows: measure_runs(rows, since),

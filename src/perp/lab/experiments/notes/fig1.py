@@ -127,7 +127,7 @@ EXPERIMENT = Experiment(
         "of one contact only, as NOTES eq. 27 has it."
     ),
     size="5 fluid matrices of 1000 rows and 5 contact matrices of 300, in 2 families",
-    minutes=0.2,
+    minutes=0.1,
     claims=read_claims(__package__, "fig1"),
     make_tasks=make_tasks,
     measure=measure,

@@ -175,7 +175,7 @@ EXPERIMENT = Experiment(
         "of GMRES."
     ),
     size="1000-row fluid and 300-row contact problems, 10 of each in 2 families",
-    minutes=0.6,
+    minutes=0.2,
     claims=read_claims(__package__, "fig2"),
     make_tasks=make_tasks,
     measure=measure,

@@ -154,7 +154,7 @@ EXPERIMENT = Experiment(
         "problem of each kind; here figures are shares of, or medians over, ten."
     ),
     size="1000-row fluid and 180-row contact problems, 10 of each in 2 families, 5 runs each",
-    minutes=1.0,
+    minutes=0.3,
     claims=read_claims(__package__, "fig3"),
     make_tasks=make_tasks,
     measure=measure,

@@ -176,7 +176,7 @@ EXPERIMENT = Experiment(
         "one to the next."
     ),
     size="1000-row fluid problems, 10 in each of 2 families, 9 parameters",
-    minutes=0.7,
+    minutes=0.1,
     claims=read_claims(__package__, "fig4"),
     make_tasks=make_tasks,
     measure=measure,

@@ -153,7 +153,7 @@ EXPERIMENT = Experiment(
         "which PGS is slow, and a b that leaves no row at a bound: problems made in that way are the third group."
     ),
     size="100 problems of two kinds x 2 methods x 2 starts, and one kind at a strict tolerance: 1200 rows, 400 timed",
-    minutes=1.5,
+    minutes=1.0,
     claims=read_claims(__package__, "fig6"),
     make_tasks=make_tasks,
     measure=measure,

@@ -166,7 +166,7 @@ EXPERIMENT = Experiment(
         "are run as well, with claims of their own."
     ),
     size="5 ratios x 20 problems of two kinds x 6 methods: 1200 rows",
-    minutes=1.3,
+    minutes=0.9,
     claims=read_claims(__package__, "psd"),
     make_tasks=make_tasks,
     measure=measure,

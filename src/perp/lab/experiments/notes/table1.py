@@ -106,7 +106,7 @@ EXPERIMENT = Experiment(
     story=STORY + " Two lines are not the paper's: the minimum map with a factor in the place of GMRES, and Fischer's "
     "method with perp's own safeguards.",
     size="100 + 100 planted problems and as many of num4lcp's kind, 16 runs a seed: 1600 rows",
-    minutes=2.0,
+    minutes=1.3,
     claims=read_claims(__package__, "table1"),
     make_tasks=make_robustness_tasks,
     measure=measure,

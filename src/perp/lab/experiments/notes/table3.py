@@ -187,7 +187,7 @@ EXPERIMENT = Experiment(
         "skew part, and contact problems, of 180 rows each."
     ),
     size="32 timed rows (8 of them of Figure 5), 40 for rates, 200 from far starts",
-    minutes=0.8,
+    minutes=0.5,
     claims=read_claims(__package__, "table3"),
     make_tasks=make_tasks,
     measure=measure,

@@ -167,7 +167,7 @@ EXPERIMENT = Experiment(
         "to 1:10,000."
     ),
     size=f"8 scenes x 8 runs of {STEPS} steps, 10 runs with other masses",
-    minutes=0.8,
+    minutes=0.3,
     claims=read_claims(__package__, "blowup"),
     make_tasks=make_tasks,
     measure=measure,

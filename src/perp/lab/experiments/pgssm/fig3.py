@@ -226,7 +226,7 @@ EXPERIMENT = Experiment(
         "scenes are ours, the paper prints none."
     ),
     size=f"8 scenes, one step each, 5 methods, up to {COST:,} PGS iterations of cost",
-    minutes=0.7,
+    minutes=0.4,
     claims=read_claims(__package__, "fig3"),
     make_tasks=make_tasks,
     measure=measure,

@@ -208,7 +208,7 @@ EXPERIMENT = Experiment(
         "exact halves on one step of each scene."
     ),
     size=f"8 scenes x 5 variants x {STEPS} steps; 8 steps x 6 methods up to {COST:,} PGS iterations of cost",
-    minutes=2.0,
+    minutes=1.2,
     claims=read_claims(__package__, "variants"),
     make_tasks=make_tasks,
     measure=measure,

@@ -216,7 +216,7 @@ EXPERIMENT = Experiment(
         "hundred. PGS sweeps over the contacts directly there; in the plane both say the same."
     ),
     size="240 steps of 100 discs without friction, 120 steps of 30 discs without and with",
-    minutes=1.0,
+    minutes=0.3,
     claims=read_claims(__package__, "advanced"),
     make_tasks=make_tasks,
     measure=measure,

@@ -256,7 +256,7 @@ EXPERIMENT = Experiment(
         "index set, and Fathi's matrices, which are positive definite and still take Lemke's method 2^n pivots."
     ),
     size="10 sequences of 4 to 1,024 variables for each of four families; problems of 1 to 18 rows enumerated",
-    minutes=1.0,
+    minutes=0.4,
     claims=read_claims(__package__, "basic"),
     make_tasks=make_tasks,
     measure=measure,

@@ -280,7 +280,7 @@ EXPERIMENT = Experiment(
         "slides stand beside. Two schemes are run as the slides print them, next to their corrected forms."
     ),
     size="3 sequences of 16 to 1,024 variables for each of seven solvers; error curves of 256 variables",
-    minutes=0.8,
+    minutes=0.2,
     claims=read_claims(__package__, "intermediate"),
     make_tasks=make_tasks,
     measure=measure,
