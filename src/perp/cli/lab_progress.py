@@ -26,13 +26,16 @@ REFRESH = 2.0
 """Changes of the bar a second: drawing must not disturb what is measured."""
 
 
+LOADING = "loading the kernels (a first run on a machine compiles them: some minutes)"
+
+
 class TimeLeft(ProgressColumn):
     """What the driver expects, not the mean pace: tasks whose time matters come last, one by one."""
 
     def render(self, task: Bar) -> Text:
         left = task.fields["left"]
         if left is None:
-            return Text("loading the kernels (a first run compiles them: a minute or two)", style="dim")
+            return Text(LOADING, style="dim")
         return Text(f"{duration(left)} left", style="cyan")
 
 
@@ -59,6 +62,8 @@ class PlainReporter:
         self.total = to_run
         self.due = monotonic() + BETWEEN
         typer.echo(f"{to_run:,} tasks to run, {taken:,} rows are there already", err=True)
+        if to_run:
+            typer.echo(LOADING, err=True)
 
     def started(self, task: Task) -> None:
         pass
