@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from lab_experiments import judge_all, quick_rows
 
+import perp
 from perp.lab.claims.verdict import Outcome
 from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.notes import psd
 from perp.lab.experiments.notes.papers_methods import FISCHER, MINIMUM_MAP, PGS, PSOR, Criteria
 from perp.lab.runs.perform import perform
+from perp.lab.work.merits_of_notes import MERITS, measure_merits
 from perp.lab.work.num4lcp_problems import make_num4lcp, num4lcp
 from perp.lab.work.recipes import gallery
-from perp.lab.work.solve_to_merit import MERITS, fischer, minimum_map, modified
 
 PSD = "notes-psd"
 
@@ -56,18 +57,22 @@ def test_gauss_seidel_solves_semidefinite_problems_that_have_a_solution():
         assert {row.status for row in psd.rows_of(quick_rows(PSD), psd.PLANTED, method)} == {"CONVERGED"}
 
 
-@pytest.mark.parametrize("name", sorted(MERITS))
-def test_the_merit_functions_vanish_at_a_solution_and_only_there(name):
-    x, y = np.array([0.0, 2.0, 0.0]), np.array([3.0, 0.0, 0.0])
-    assert MERITS[name](x, y) == 0.0
-    assert MERITS[name](x + np.array([0.5, 0.0, 0.0]), y) > 0.0
+def merits_at(x: list[float], y: list[float]) -> dict[str, float]:
+    """Of an LCP that has the slack y at x."""
+    point = np.array(x)
+    return measure_merits(perp.LCP(np.eye(point.size), np.array(y) - point), point)
+
+
+def test_the_merit_functions_vanish_at_a_solution_and_only_there():
+    assert merits_at([0.0, 2.0, 0.0], [3.0, 0.0, 0.0]) == dict.fromkeys(MERITS, 0.0)
+    assert min(merits_at([0.5, 2.0, 0.0], [3.0, 0.0, 0.0]).values()) > 0.0
 
 
 def test_the_merit_functions_have_the_values_of_their_formulas():
-    x, y = np.array([3.0, 1.0]), np.array([4.0, -2.0])
-    assert modified(x, y) == 3.0 * 4.0 + 1.0 * 2.0
-    assert fischer(x, y) == pytest.approx(0.5 * ((5.0 - 7.0) ** 2 + (np.sqrt(5.0) + 1.0) ** 2))
-    assert minimum_map(x, y) == 0.5 * (9.0 + 4.0)
+    found = merits_at([3.0, 1.0], [4.0, -2.0])
+    assert found["modified"] == 3.0 * 4.0 + 1.0 * 2.0
+    assert found["fischer"] == pytest.approx(0.5 * ((5.0 - 7.0) ** 2 + (np.sqrt(5.0) + 1.0) ** 2))
+    assert found["minimum_map"] == pytest.approx(0.5 * (9.0 + 4.0))
 
 
 def test_a_run_stops_at_the_first_iterate_whose_merit_is_below_the_absolute_tolerance():

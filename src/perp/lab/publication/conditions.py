@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from datetime import UTC, datetime
 from math import isfinite
 
@@ -16,9 +16,9 @@ from perp.lab.runs.row import LabRow
 
 @dataclass(frozen=True, order=True)
 class Setting:
-    """What many rows have in common."""
+    """What many rows have in common: these of their circumstances."""
 
-    perp: str
+    version: str
     revision: str
     code: str
     python: str
@@ -31,18 +31,7 @@ class Setting:
 
 
 def setting_of(circumstances: Circumstances) -> Setting:
-    return Setting(
-        circumstances.version,
-        circumstances.revision,
-        circumstances.code,
-        circumstances.python,
-        circumstances.numpy,
-        circumstances.scipy,
-        circumstances.numba,
-        circumstances.machine,
-        circumstances.processors,
-        circumstances.threads,
-    )
+    return Setting(**{each.name: getattr(circumstances, each.name) for each in fields(Setting)})
 
 
 def count_settings(rows: Iterable[LabRow]) -> Counter[Setting]:
@@ -60,7 +49,7 @@ def show_settings(rows: Iterable[LabRow]) -> Markup:
 def describe_conditions(rows: Sequence[LabRow]) -> str:
     """One sentence on versions, one on load and time."""
     versions = dict.fromkeys(
-        f"perp {each.perp}{each.revision and f' at revision {each.revision}'}, Python {each.python}, "
+        f"perp {each.version}{each.revision and f' at revision {each.revision}'}, Python {each.python}, "
         f"NumPy {each.numpy}, SciPy {each.scipy}, Numba {each.numba} on {each.machine} "
         f"with {each.processors} processors"
         + ("" if each.threads == 1 else " and BLAS threads that were not pinned to one")

@@ -11,7 +11,6 @@ from scipy import sparse
 
 from perp.lab.runs.measurement import DONE, Measurement
 from perp.lab.runs.task import Task
-from perp.lab.work.num4lcp_problems import make_num4lcp
 from perp.lab.work.recipes import fingerprint, make_instance
 
 
@@ -22,9 +21,7 @@ def perform(task: Task, folder: Path | None) -> Measurement:
     `least_eigenvalue` is that of the symmetric part of A over the rows without a zero on the diagonal, which are all
     rows of a fluid and those of the impulses in a contact problem (NOTES eq. 27).
     """
-    problem = (
-        make_num4lcp(task.instance) if "num4lcp" in task.instance else make_instance(task.instance, folder).problem
-    )
+    problem = make_instance(task.instance, folder).problem
     A = sparse.coo_array(problem.A.to_sparse())
     A.eliminate_zeros()
     row, column = A.coords

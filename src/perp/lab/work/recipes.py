@@ -1,6 +1,7 @@
 """Recipes: plain data that make a problem or a scene, the same everywhere.
 
     {"gallery": "fluid_like", "n": 1000, "seed": 3, "options": {...}}
+    {"num4lcp": "fluid", "n": 1000, "seed": 3, "options": {...}}    (`num4lcp_problems`)
     {"scene": "pool1", "seed": 0, "options": {...}}
     {"scene": "pool1", "seed": 0, "options": {...}, "step": 100, "dt": None, "lead": {"method": "pgs", "stop": {...}}}
 
@@ -19,6 +20,7 @@ import numpy as np
 
 from perp.gallery import make as make_example
 from perp.lab.runs.task import canonical
+from perp.lab.work.num4lcp_problems import make_num4lcp
 from perp.problems.files import load, load_solution, save
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
@@ -70,6 +72,8 @@ def make_instance(recipe: Mapping[str, Any], folder: Path | None = None) -> Inst
     if "gallery" in recipe:
         example = make_example(recipe["gallery"], n=recipe["n"], seed=recipe["seed"], **recipe["options"])
         return Instance(example.problem, None, example.x)
+    if "num4lcp" in recipe:
+        return Instance(make_num4lcp(recipe))
     if folder is None:
         return _reach_step(recipe)
     kept = folder / "problems" / f"{_name(recipe)}.npz"

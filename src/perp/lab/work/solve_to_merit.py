@@ -8,7 +8,7 @@ All other endings are those of the method and of the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
@@ -18,7 +18,7 @@ import numpy as np
 
 from perp.lab.runs.measurement import Measurement
 from perp.lab.runs.task import Task
-from perp.lab.work.num4lcp_problems import make_num4lcp
+from perp.lab.work.merits_of_notes import cut_at_gradient_step, measure_merits
 from perp.lab.work.recipes import chosen_method, make_instance
 from perp.lab.work.solve import measure_result
 from perp.problems.inputs import Vector
@@ -36,30 +36,6 @@ FARTHEST = 10.0
 """Entries of a random start lie between zero and this: ten times the largest of a planted solution."""
 
 
-def modified(x: Vector, y: Vector) -> float:
-    """x^T |y| (NOTES eq. 106), of PGS and PSOR. It is zero at x = 0, whatever y is."""
-    return float(np.sum(x * np.abs(y)))
-
-
-def fischer(x: Vector, y: Vector) -> float:
-    """1/2 F^T F with F = sqrt(x^2 + y^2) - x - y (NOTES eq. 96)."""
-    F = np.hypot(x, y) - x - y
-    return 0.5 * float(np.sum(F * F))
-
-
-def minimum_map(x: Vector, y: Vector) -> float:
-    """1/2 H^T H with H = min(x, y) (NOTES eq. 65)."""
-    H = np.minimum(x, y)
-    return 0.5 * float(np.sum(H * H))
-
-
-MERITS: dict[str, Callable[[Vector, Vector], float]] = {
-    "modified": modified,
-    "fischer": fischer,
-    "minimum_map": minimum_map,
-}
-
-
 @dataclass
 class Judge:
     """A callback that ends a solve when theta says so."""
@@ -72,7 +48,7 @@ class Judge:
     ending: Status | None = None
 
     def __call__(self, progress: Progress) -> None:
-        theta = MERITS[self.merit](progress.x, self.problem.slack(progress.x))
+        theta = measure_merits(self.problem, progress.x)[self.merit]
         before = self.merits[-1] if self.merits else inf
         self.merits.append(theta)
         if self.merit == "modified" and progress.iteration == 0:
@@ -93,8 +69,7 @@ def perform(task: Task, folder: Path | None) -> Measurement:
     step down the gradient, where it ends as NON_DESCENT: num4lcp takes no such steps.
     """
     asked = task.arguments
-    is_published = "num4lcp" in task.instance
-    problem = make_num4lcp(task.instance) if is_published else make_instance(task.instance, folder).problem
+    problem = make_instance(task.instance, folder).problem
     method, stop = chosen_method(task.method, task.options), task.stopping
     x0, warm_up_seconds = _start(problem, asked, task.seed)
     solve(problem, method, x0=x0, stop=replace(stop, max_iterations=1))  # loads the compiled kernels
@@ -123,28 +98,17 @@ def solve_to_merit_task(
 def measure_ending(result: Result, judge: Judge, warm_up_seconds: float, *, cut: bool) -> Measurement:
     """What `work.solve` measures, and theta; cut off where a gradient step would begin."""
     found = measure_result(result)
+    if judge.ending is not None:
+        found = replace(found, status=judge.ending.name, message=judge.ending.value)
     theta = np.asarray(judge.merits)
-    status = judge.ending.name if judge.ending is not None else found.status
-    message = judge.ending.value if judge.ending is not None else found.message
-    numbers = dict(found.numbers) | {"merit": theta[-1], "warm_up_seconds": warm_up_seconds}
     series = dict(found.series)
-    if len(series["iteration"]) == theta.size:
+    if len(series["iteration"]) == theta.size:  # the history was not thinned
         series["theta"] = theta
-    taken = series.get("gradient_steps", np.zeros(0))
-    if cut and np.any(taken > 0.0):
-        last = int(np.argmax(taken > 0.0)) - 1
-        status, message = Status.NON_DESCENT.name, "the next step would have gone down the gradient"
-        series = {name: column[: last + 1] for name, column in series.items()}
-        share = (last + 1) / theta.size
-        numbers |= {
-            "merit": theta[last],
-            "iterations": series["iteration"][-1],
-            "residual": series["residual"][-1],
-            "natural": series["residual"][-1],
-            "active": series["active"][-1] / result.problem.n,
-            "seconds": numbers["seconds"] * share,
-        }
-    return replace(found, status=status, message=message, numbers=numbers, series=series)
+    found = replace(found, series=series)
+    if cut:
+        found = cut_at_gradient_step(found, series.get("gradient_steps", np.zeros(0)))
+    last = found.series.get("theta", theta)[-1]
+    return replace(found, numbers={**found.numbers, "merit": last, "warm_up_seconds": warm_up_seconds})
 
 
 def _start(problem: Problem, asked: Mapping[str, Any], seed: int) -> tuple[Vector | None, float]:
