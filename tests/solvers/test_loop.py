@@ -298,7 +298,7 @@ def test_method_time_excludes_monitoring_and_callbacks():
 def test_a_result_tells_what_ran_and_shows_it():
     result = perp.solve(slow_problem(), "psor")
     assert result.method == "psor"
-    assert [attempt.method for attempt in result.attempts] == ["psor"]
+    assert [attempt.method for attempt in result.methods] == ["psor"]
     assert "CONVERGED" in repr(result)
     assert result.verify().residual == result.residual
 

@@ -130,7 +130,7 @@ def test_sums_notes_and_attempts_are_those_of_all_islands():
     assert result.seconds == pytest.approx(sum(part.seconds for part in result.parts))
     assert result.setup_seconds > sum(part.setup_seconds for part in result.parts)
     assert result.notes[0] == "solved as 6 islands, the largest with 37 rows"
-    assert [(one.method, one.status, one.iterations) for one in result.attempts] == [
+    assert [(one.method, one.status, one.iterations) for one in result.methods] == [
         ("pgs", perp.Status.CONVERGED, result.iterations)
     ]
     np.testing.assert_array_equal(result.y, problem.slack(result.x))
@@ -165,7 +165,7 @@ def test_auto_chooses_for_each_island():
     result = solve_islands(problem, at_least=1)
     assert result.success
     assert result.method == "psor and fischer"
-    assert [attempt.method for attempt in result.attempts] == ["psor", "fischer"]
+    assert [attempt.method for attempt in result.methods] == ["psor", "fischer"]
 
 
 def test_enumeration_solves_by_islands_what_is_too_large_for_it_whole():

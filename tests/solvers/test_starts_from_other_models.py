@@ -89,7 +89,7 @@ def test_a_fixed_box_takes_its_bounds_from_a_frictionless_solve():
     contacts = box_stack(48, 2, load="gravity", layout="tower").problem
     result = solve_fixed_box(contacts, "interior_pivoting", normals_by=perp.InteriorPoint())
     assert result.success
-    assert [attempt.method for attempt in result.attempts] == ["interior_point", "interior_pivoting"]
+    assert [attempt.method for attempt in result.methods] == ["interior_point", "interior_pivoting"]
     normals = perp.solve(frictionless(contacts), "interior_point")
     np.testing.assert_allclose(result.problem.origin.limits, 0.5 * normals.x, atol=1e-9)
     by_hand = perp.solve(fixed_box(contacts, normals), "interior_pivoting", x0=normals)
@@ -101,7 +101,7 @@ def test_where_the_normals_fail_their_own_result_comes_back():
     result = solve_fixed_box(box_stack(336, 2, load="gravity").problem, "pgs", max_iterations=1)
     assert result.status is Status.ITERATION_LIMIT
     assert "frictionless" in repr(result.problem)
-    assert len(result.attempts) == 1
+    assert len(result.methods) == 1
 
 
 def test_the_time_limit_is_for_both():

@@ -167,7 +167,7 @@ def describe_result(file: Path, result: Result, apart: float | None, out: Path |
         "counters": last_counts(result),
         "attempts": [
             {"method": attempt.method, "status": attempt.status.name, "iterations": attempt.iterations}
-            for attempt in result.attempts
+            for attempt in result.methods
         ],
         "notes": result.notes,
         "out": None if out is None else str(out),

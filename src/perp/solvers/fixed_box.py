@@ -25,7 +25,7 @@ def solve_fixed_box(
     """Solve `perp.frictionless(problem)`, then `perp.fixed_box(problem, ...)` with the normal impulses found.
 
     `normals_by` is the method of the first solve, by default the same. The limits of iterations hold for each of the
-    two, that of time for both together. The result is that of the fixed box problem, and `attempts` lists both solves;
+    two, that of time for both together. The result is that of the fixed box problem, and `methods` lists both solves;
     where the first one fails there is nothing to take bounds from, and its own result comes back.
 
     How far the answer is from the Coulomb law is another question: `perp.verify(problem, result.x)`.
@@ -44,4 +44,4 @@ def solve_fixed_box(
     second = solve(
         fixed_box(problem, first), method, tol=tol, max_iterations=max_iterations, max_seconds=left, x0=first
     )
-    return replace(second, attempts=first.attempts + second.attempts)
+    return replace(second, methods=first.methods + second.methods)

@@ -63,7 +63,7 @@ def combine(
         setup_seconds=splitting + sum(part.setup_seconds for part in parts),
         history=join_histories([part.history for part in parts]),
         best_iteration=sum(part.best_iteration for part in parts),
-        attempts=tuple(_attempt(name, [part for part in parts if part.method == name]) for name in methods),
+        methods=tuple(_attempt(name, [part for part in parts if part.method == name]) for name in methods),
         certificate=certificate,
         ray=_spread(islands, parts, worst, parts[worst].ray),
         notes=(*_tell_islands(islands), *notes, *_join_notes(parts)),
@@ -128,8 +128,9 @@ def _spread(islands: Sequence[Island], parts: Sequence[Result], number: int, own
 
 
 def _attempt(name: str, parts: Sequence[Result]) -> Attempt:
-    status = parts[_worst(parts)].status
-    return Attempt(name, status, sum(part.iterations for part in parts), sum(part.seconds for part in parts))
+    worst = parts[_worst(parts)]
+    iterations, seconds = sum(part.iterations for part in parts), sum(part.seconds for part in parts)
+    return Attempt(name, worst.status, iterations, seconds, max(part.residual for part in parts))
 
 
 def _tell_failures(islands: Sequence[Island], parts: Sequence[Result], worst: int) -> str:

@@ -14,12 +14,17 @@ from perp.solvers.status import Status
 
 @dataclass(frozen=True)
 class Attempt:
-    """One method that was tried, and how it ended."""
+    """One method, or one step of "auto", that was tried, and how it ended."""
 
     method: str
     status: Status
     iterations: int
     seconds: float
+    """Wall clock for steps of "auto"; for a method that was named its own time, without preparation and checks."""
+    residual: float
+    """Of the best point that it knew; `nan` where there was none to look at."""
+    why: str = ""
+    """Why it was tried, and what came of it where the status does not say so."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -44,8 +49,8 @@ class Result:
     history: History
     best_iteration: int
     """The iteration that x comes from: the last one, or for a failed solve the best that was checked."""
-    attempts: tuple[Attempt, ...]
-    """Every method that was tried, in order; the last one made x."""
+    methods: tuple[Attempt, ...]
+    """Every method, or step of "auto", that was tried, in order."""
     certificate: Certificate | None
     """For INFEASIBLE the proof, checked against the problem's own numbers; None otherwise."""
     ray: Vector | None

@@ -36,7 +36,7 @@ def test_problems_with_a_known_answer_are_solved(backend, kind):
     result = perp.solve(example.problem, QuadraticProgram(backend))
     assert result.success
     assert result.method == f"quadratic_program({backend})"
-    assert result.attempts[0].method == result.method
+    assert result.methods[0].method == result.method
     assert result.history.counters["backend_iterations"][0] == 0.0
     np.testing.assert_allclose(result.y, example.problem.slack(example.x), atol=1e-6)
 

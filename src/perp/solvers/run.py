@@ -1,0 +1,133 @@
+"""One method on one problem, judged by the problem's own data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from math import isnan
+
+import numpy as np
+
+from perp.errors import OperatorFault
+from perp.problems.certificates import PROVABLE, Certificate, sharpen, verify_certificate
+from perp.problems.inputs import Vector, freeze
+from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator, StencilOperator
+from perp.problems.operators.base import TO_SPARSE
+from perp.problems.operators.forming import listen_for_forming
+from perp.problems.problem import Problem
+from perp.problems.residuals import Watch
+from perp.solvers.loop import Outcome, Progress, SolveInterrupted, iterate
+from perp.solvers.method import Method
+from perp.solvers.result import Attempt, Result
+from perp.solvers.status import Status
+from perp.solvers.stopping import Stopping
+
+FROZEN_FORMS = (DenseOperator, SparseOperator, FactoredOperator, StencilOperator)
+"""Forms of A that consist of read-only numbers: a product computed once is what it would be now."""
+
+
+UNDECIDED = {
+    Status.RAY,
+    Status.BREAKDOWN,
+    Status.CYCLING,
+    Status.REDUCED_ACCURACY,
+    Status.STAGNATED,
+    Status.LOCAL_MINIMUM,
+    Status.NON_DESCENT,
+}
+"""How a method may end by itself and leave a vector that proves more than it says."""
+
+
+def run_method(
+    problem: Problem,
+    method: Method,
+    x: Vector,
+    stop: Stopping,
+    callback: Callable[[Progress], object] | None,
+    begun: float,
+    notes: list[str],
+) -> Result:
+    """Run a method that fits from x, which lies within its bounds; `begun` is what the time limit counts from."""
+    work = problem if method.scales_itself else problem.equilibrated()
+    if isinstance(problem.A, SparseOperator) and problem.A.given_format != "csr":
+        notes.append(f"A was converted once from {problem.A.given_format} to csr")
+    if work is not problem:
+        notes.append("rows with extreme diagonal entries were scaled by powers of two")
+    with listen_for_forming(notes) if isinstance(problem.A, StencilOperator) else nullcontext():
+        try:
+            outcome = iterate(work, method, x, stop, callback, begun)
+        except SolveInterrupted as interrupt:
+            interrupt.partial_result = _judge(problem, work, method, interrupt.outcome, notes, stop.tol)
+            raise
+        return _judge(problem, work, method, outcome, notes, stop.tol)
+
+
+def _judge(problem: Problem, work: Problem, method: Method, outcome: Outcome, notes: list[str], tol: float) -> Result:
+    """Take slack and residual of the returned x from the problem's own data, whatever the method says: they decide."""
+    residual, y = _look(problem, work, outcome)
+    certificate = _checked_certificate(problem, work, outcome)
+    status = outcome.status if certificate is None else Status.INFEASIBLE
+    reason = "" if certificate is not None else outcome.message  # the proof is the reason
+    if status.success and not residual <= tol:
+        status = Status.BREAKDOWN if isnan(residual) else Status.REDUCED_ACCURACY
+        reason = "the residual, computed anew, is not within the tolerance"
+    message = status.value + (f": {reason}" if reason else "")
+    return Result(
+        problem=problem,
+        method=method.label,
+        x=outcome.x,
+        y=y,
+        status=status,
+        message=f"{message} (residual {residual:.3e} after {outcome.iterations} iterations)",
+        iterations=outcome.iterations,
+        residual=residual,
+        seconds=outcome.seconds,
+        setup_seconds=outcome.setup_seconds,
+        history=outcome.history,
+        best_iteration=outcome.best_iteration,
+        methods=(Attempt(method.label, status, outcome.iterations, outcome.seconds, residual),),
+        certificate=certificate,
+        ray=_direction(problem, work, outcome),
+        notes=tuple(notes),
+    )
+
+
+def _look(problem: Problem, work: Problem, outcome: Outcome) -> tuple[float, Vector]:
+    """Residual and slack of the returned x, computed by `Watch`: now, or in the check that took this very x.
+
+    The loop's watch has them still where no other point was looked at since, as in a solve that ends at its last check,
+    and where A is made of numbers that nobody can change. A product that is the caller's own code is asked once more.
+    """
+    watch = outcome.watch if outcome.watch is not None and work is problem else Watch(problem)
+    known = watch.recall(outcome.x) if isinstance(problem.A, FROZEN_FORMS) else None
+    if known is not None:
+        return known, watch.y
+    with np.errstate(all="ignore"):
+        try:
+            residual, *_, probe = watch.look(outcome.x)
+            if isnan(probe) and work is not problem:  # only the scaled rows have a slack that can be written down
+                residual, *_ = Watch(work).look(outcome.x)
+        except OperatorFault:  # the status tells it already; there is no slack to speak of
+            return np.nan, np.full(problem.n, np.nan)
+    return residual, watch.y
+
+
+def _checked_certificate(problem: Problem, work: Problem, outcome: Outcome) -> Certificate | None:
+    """The vector that the method left, if it proves that the caller's problem has no solution."""
+    direction = _direction(problem, work, outcome)
+    if direction is None or problem.kind not in PROVABLE or outcome.status not in UNDECIDED:
+        return None
+    if TO_SPARSE not in problem.A.ability_set or not np.isfinite(direction).all():
+        return None
+    certificate = verify_certificate(problem, direction)
+    if not certificate.valid:
+        certificate = verify_certificate(problem, sharpen(problem, direction))
+    return certificate if certificate.valid else None
+
+
+def _direction(problem: Problem, work: Problem, outcome: Outcome) -> Vector | None:
+    """What the method left, one number a row of the caller's problem."""
+    if outcome.certificate is None:
+        return None
+    factors = problem.row_scales if work is not problem else 1.0  # it belongs to the rows that the method worked on
+    return freeze(outcome.certificate * factors)
