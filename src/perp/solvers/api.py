@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from perp.errors import suggest
+from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector, as_vector
+from perp.problems.lcp import LCP
 from perp.problems.models.change import carry_over, has_other_unknowns
 from perp.problems.problem import Problem
-from perp.solvers.choose import choose_method
+from perp.solvers.auto.chain import solve_automatically
+from perp.solvers.auto.small import is_small, solve_small
 from perp.solvers.fit import require_fit
 from perp.solvers.loop import Progress
 from perp.solvers.method import Method
@@ -81,12 +85,25 @@ def solve(
     if isinstance(method, str) and method == "auto":
         for name in options:
             raise TypeError(f"solve has no argument {name!r}{suggest(name, ARGUMENTS)}; options need a named method")
-        chosen = choose_method(problem)
-    else:
-        chosen = make_method(method, options, ARGUMENTS)
+        return _solve_automatically(problem, x0, criteria, callback, begun)
+    chosen = make_method(method, options, ARGUMENTS)
     require_fit(chosen, problem, default_methods)
     x, notes = starting_point(problem, x0)
     return run_method(problem, chosen, x, criteria, callback, begun, notes)
+
+
+def _solve_automatically(
+    problem: Problem, x0: Any, stop: Stopping, callback: Callable[[Progress], object] | None, begun: float
+) -> Result:
+    """Small problems go the short way, unless somebody wants to watch or to limit the others."""
+    is_plain = callback is None and (stop is DEFAULT_STOPPING or vars(stop) == vars(replace(DEFAULT_STOPPING, tol=stop.tol)))
+    if is_plain and x0 is None and is_small(problem):
+        assert isinstance(problem, LCP | BoxLCP)
+        result = solve_small(problem, None, stop.tol)
+        if result is not None:
+            return result
+    x, notes = starting_point(problem, x0)
+    return solve_automatically(problem, x, stop, callback, begun, notes, is_warm=x0 is not None)
 
 
 def as_stopping(stop: Any) -> Stopping:

@@ -1,0 +1,215 @@
+"""The way through a solve by "auto": presolve, a chain of methods, polish, proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import isnan
+from time import perf_counter
+
+import numpy as np
+
+from perp.problems.inputs import Vector
+from perp.problems.problem import Problem
+from perp.solvers.auto.features import Features
+from perp.solvers.auto.presolve import Reduced, balance, settle_rows
+from perp.solvers.auto.rules import Rule, Step, find_rule
+from perp.solvers.auto.search import Search
+from perp.solvers.fit import misfit
+from perp.solvers.loop import Progress, SolveInterrupted
+from perp.solvers.polish import polish
+from perp.solvers.result import Result
+from perp.solvers.run import run_method
+from perp.solvers.status import Status
+from perp.solvers.stopping import Stopping
+
+EXACT = 1e-12
+"""An answer with a scaled residual below this is not polished."""
+
+POLISHED_ROWS = 300
+"""Up to so many rows an answer is polished although it is within the tolerance."""
+
+ROUGH = 1e-6
+"""Who asks for no more than this gets what was asked for."""
+
+NEAR = 1e-2
+"""A point whose scaled residual is below this is worth a polish when a method gives up there."""
+
+DOUBTS = 2
+"""So many methods fail before it is asked whether there is a solution at all."""
+
+
+def solve_automatically(
+    problem: Problem,
+    x: Vector,
+    stop: Stopping,
+    callback: Callable[[Progress], object] | None,
+    begun: float,
+    notes: list[str],
+    *,
+    is_warm: bool,
+) -> Result:
+    """Solve from x, which lies within its bounds; `stop.tol` is on the scaled residual (`residual_scale`)."""
+    search = Search(problem, x, stop, callback, begun, notes)
+    try:
+        _go(search, is_warm)
+    except SolveInterrupted as interrupt:
+        search.status, search.reason = Status.INTERRUPTED, ""
+        interrupt.partial_result = search.result()
+        raise
+    return search.result()
+
+
+def _go(search: Search, is_warm: bool) -> None:
+    before = perf_counter()
+    search.consider(search.start, "start")
+    if search.is_certain:
+        search.record("start", Status.CONVERGED, before, "it is a solution", residual=search.residual)
+        return
+    if search.status is Status.BREAKDOWN:  # there is not even a product
+        return
+    view = settle_rows(search.problem) or _as_asked(search.problem)
+    if view.told:
+        search.notes.append(view.told)
+        search.consider(view.recover(view.restrict(search.x)), "presolve")
+        search.record("presolve", None, before, view.told, residual=search.residual)
+    failures = _follow(search, view, Features.of(view.problem, is_warm=is_warm, tol=search.stop.tol), 0)
+    if search.is_open:
+        before = perf_counter()
+        balanced = balance(view.problem)
+        if balanced is not None:
+            search.notes.append(balanced.told)
+            search.record("balance", None, before, balanced.told, residual=search.residual)
+            inner = _one_after_the_other(view, balanced)
+            failures = _follow(search, inner, Features.of(inner.problem, tol=search.stop.tol), failures)
+    if search.is_open:
+        _look_for_proof(search, thorough=True)
+
+
+def _follow(search: Search, view: Reduced, features: Features, failures: int) -> int:
+    """Go along the chain of the rule that applies; returns how many methods have failed by now."""
+    rule = find_rule(features)
+    reason = f"{rule.name}: {rule.why}"
+    for step in rule.chain:
+        if not search.is_open:
+            break
+        if (step.most_rows is not None and features.n > step.most_rows) or misfit(step.method, view.problem):
+            continue
+        _attempt(search, view, step, reason)
+        _polish(search)
+        if search.is_certain:
+            break
+        failures += 1
+        reason = f"{search.trail[-1].method} did not end in a certain answer"
+        if failures == DOUBTS:
+            _look_for_proof(search, thorough=False)
+    return failures
+
+
+def _attempt(search: Search, view: Reduced, step: Step, why: str) -> None:
+    """Let one method try, and keep what it found."""
+    before = perf_counter()
+    start = view.problem.project(view.restrict(search.x if step.from_best else search.start))
+    stop = search.leave(view.problem, step.method, step.iterations, view.shrinkage)
+    callback = None if search.callback is None else _translated(search, view)
+    try:
+        result = run_method(view.problem, step.method, start, stop, callback, search.begun, search.notes)
+    except SolveInterrupted as interrupt:
+        _keep(search, view, interrupt.partial_result, before, why)
+        raise
+    _keep(search, view, result, before, why)
+
+
+def _keep(search: Search, view: Reduced, result: Result, since: float, why: str) -> None:
+    before = search.residual
+    x = view.recover(result.x)
+    is_better = search.consider(x, result.method)
+    residual = search.residual if is_better else search.look(x)[0]
+    search.histories.append(result.history)
+    search.record(result.method, result.status, since, why, iterations=result.iterations, residual=residual)
+    if not result.success and (is_better or search.ray is None):
+        search.status, search.reason = result.status, ""
+    if result.ray is not None:
+        search.ray = _spread(search, view, result.ray)
+    if result.certificate is not None and view.problem is search.problem:
+        search.prove(result.certificate)
+    elif result.status is Status.INFEASIBLE:
+        search.status = Status.RAY
+    if isnan(search.residual):
+        search.residual = before
+
+
+def _polish(search: Search) -> None:
+    """The last digits, where they are cheap, and a last chance where a method gave up nearby."""
+    if search.is_certain:
+        wanted = search.scaled > EXACT and search.problem.n <= POLISHED_ROWS and search.stop.tol <= ROUGH
+    else:
+        wanted = search.is_open and search.scaled <= NEAR
+    if not wanted:
+        return
+    before = perf_counter()
+    made_by = search.method
+    polished = polish(search.problem, search.x, max_seconds=max(0.0, search.seconds_left))
+    if polished is None:
+        return
+    search.consider(polished.x, made_by)
+    status = Status.CONVERGED if search.is_certain else Status.REDUCED_ACCURACY
+    search.record("polish", status, before, polished.how, residual=search.residual)
+
+
+def _look_for_proof(search: Search, *, thorough: bool) -> None:
+    """Is there a solution at all?"""
+    try:
+        from perp.solvers.no_solution import find_no_solution
+    except ImportError:
+        return
+    before = perf_counter()
+    hints = () if search.ray is None else (search.ray,)
+    certificate = find_no_solution(search.problem, hints=hints, max_seconds=max(0.0, search.seconds_left))
+    if certificate is not None:
+        search.prove(certificate)
+        search.record("no_solution", Status.INFEASIBLE, before, certificate.reason)
+    else:
+        search.record("no_solution", None, before, "no proof was found that there is no solution")
+
+
+def _translated(search: Search, view: Reduced) -> Callable[[Progress], object]:
+    """The caller's callback, which sees his own problem and the iterations of all methods."""
+    assert search.callback is not None
+    callback, done, seconds = search.callback, search.iterations, search.seconds
+
+    def watch(progress: Progress) -> object:
+        return callback(
+            replace(
+                progress,
+                iteration=done + progress.iteration,
+                seconds=seconds + progress.seconds,
+                x=view.recover(progress.x),
+            )
+        )
+
+    return watch
+
+
+def _spread(search: Search, view: Reduced, direction: Vector) -> Vector:
+    """One number a row of the asked problem."""
+    if direction.size == search.problem.n:
+        return direction
+    kept = view.restrict(np.arange(search.problem.n, dtype=np.float64)).astype(np.int64)
+    whole = np.zeros(search.problem.n)
+    whole[kept] = direction
+    return whole
+
+
+def _as_asked(problem: Problem) -> Reduced:
+    return Reduced(problem, lambda x: x, lambda z: z, "")
+
+
+def _one_after_the_other(first: Reduced, second: Reduced) -> Reduced:
+    return Reduced(
+        second.problem,
+        lambda x: second.restrict(first.restrict(x)),
+        lambda z: first.recover(second.recover(z)),
+        second.told,
+        first.shrinkage * second.shrinkage,
+    )

@@ -1,0 +1,129 @@
+"""What is cheap to learn of a problem before a method is chosen for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from perp.problems.friction import ContactProblem
+from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator, StencilOperator
+from perp.problems.operators.base import TO_SPARSE
+from perp.problems.problem import Problem
+
+CHOLESKY_ROWS = 500
+"""Definiteness is tried by a dense Cholesky factor up to so many rows: a few milliseconds."""
+
+DENSE_SHARE = 0.25
+"""With more nonzeros than this share a sparse A counts as full."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """The facts that the rules of "auto" speak of; those that cost more than a look are found when asked for."""
+
+    problem: Problem
+    kind: str
+    n: int
+    form: str
+    """dense, sparse, factored, stencil, matrix-free."""
+    is_warm: bool
+    """Whether the caller gave a point to start from."""
+    tol: float
+
+    @staticmethod
+    def of(problem: Problem, *, is_warm: bool = False, tol: float = 1e-8) -> Features:
+        return Features(problem, problem.kind, problem.n, problem.A.form, is_warm, tol)
+
+    @property
+    def has_contacts(self) -> bool:
+        return self.kind.startswith("contact/")
+
+    @property
+    def is_formed(self) -> bool:
+        """Whether A can be written down; otherwise it is a product that somebody computes."""
+        return TO_SPARSE in self.problem.A.ability_set
+
+    @cached_property
+    def is_symmetric(self) -> bool:
+        return bool(self.problem.is_symmetric)
+
+    @cached_property
+    def nonzeros(self) -> int | None:
+        return self.problem.A.nonzeros()
+
+    @cached_property
+    def is_full(self) -> bool:
+        """Whether a sparse factor would be no better than a dense one."""
+        if isinstance(self.problem.A, DenseOperator):
+            return True
+        nonzeros = self.nonzeros
+        return nonzeros is not None and nonzeros > DENSE_SHARE * self.n**2
+
+    @cached_property
+    def has_positive_diagonal(self) -> bool:
+        """Whether all A_ii are known to be positive."""
+        diagonal = self.problem.diagonal
+        return diagonal is not None and bool((diagonal > 0.0).all())
+
+    @cached_property
+    def knows_diagonal(self) -> bool:
+        return self.problem.diagonal is not None
+
+    @cached_property
+    def has_free_rows(self) -> bool:
+        """Whether some rows are equations: no bound at all."""
+        if self.has_contacts:
+            assert isinstance(self.problem, ContactProblem)
+            return bool((np.isinf(self.problem.lower) & np.isinf(self.problem.upper)).any())
+        if self.kind == "lcp":
+            return False
+        lower, upper = self.problem.bounds(np.zeros(self.n))
+        return bool((np.isinf(lower) & np.isinf(upper)).any())
+
+    @cached_property
+    def is_definite(self) -> bool | None:
+        """Whether A is symmetric and has a Cholesky factor; None where that was not tried."""
+        if not self.is_symmetric or not self.has_positive_diagonal:
+            return False
+        if isinstance(self.problem.A, FactoredOperator):
+            return bool((self.problem.A.compliance > 0.0).all())
+        if self.n > CHOLESKY_ROWS or not self.is_formed:
+            return None
+        try:
+            pivots = np.linalg.cholesky(self.problem.A.to_dense()).diagonal()
+        except np.linalg.LinAlgError:
+            return False
+        return bool(pivots.min(initial=np.inf) ** 2 > self.n * 2.0**-52 * pivots.max(initial=0.0) ** 2)
+
+    @cached_property
+    def is_monotone(self) -> bool:
+        """Whether A is symmetric with no positive coupling and a positive diagonal, as matrices of diffusion are."""
+        A = self.problem.A
+        if not self.is_symmetric or not self.has_positive_diagonal:
+            return False
+        if isinstance(A, StencilOperator):
+            return all(np.max(A.between(axis), initial=0.0) <= 0.0 for axis in range(len(A.grid)))
+        if isinstance(A, DenseOperator):
+            return bool(np.count_nonzero(A.matrix > 0.0) == self.n)
+        if isinstance(A, SparseOperator):
+            return _positive_entries(A.to_sparse()) == self.n
+        return False
+
+    @cached_property
+    def is_grid(self) -> bool:
+        """Whether A is a monotone stencil that grids of half as many cells can stand for: up to three axes."""
+        A = self.problem.A
+        return isinstance(A, StencilOperator) and A.has_kernels and A.n > 0 and self.is_monotone
+
+    def __str__(self) -> str:
+        """The facts, and of those that cost more than a look the ones that some rule asked for."""
+        known = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "problem"}
+        known |= {name: value for name, value in vars(self).items() if name not in known and name != "problem"}
+        return ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in known.items())
+
+
+def _positive_entries(matrix: sparse.csr_array) -> int:
+    return int(np.count_nonzero(matrix.data > 0.0))

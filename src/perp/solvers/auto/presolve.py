@@ -1,0 +1,120 @@
+"""What "auto" does to a problem before any method sees it, and the way back.
+
+* `settle_rows`: rows whose x is known without solving anything, because its bounds are equal or because A has nothing
+  in the row, which leaves y_i = b_i. Their x goes to the right-hand side of the others, which are a smaller problem.
+* `balance`: rows and columns of very unlike size, scaled by powers of two until all their largest entries are near 1
+  (Ruiz 2001). With x = C z, C and R diagonal and positive, R y = (R A C) z + R b has its zeros and signs where y has;
+  for symmetric A, R = C keeps it symmetric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from perp.problems.box import BoxLCP
+from perp.problems.inputs import Vector
+from perp.problems.lcp import LCP
+from perp.problems.operators import DenseOperator, SparseOperator
+from perp.problems.problem import Problem
+
+UNLIKE = 13
+"""Largest entries of rows, or of columns, that differ by more than 2 to this power are of very unlike size."""
+
+BALANCING_ROUNDS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """A problem in the place of another one."""
+
+    problem: Problem
+    restrict: Callable[[Vector], Vector]
+    """The unknowns of the smaller problem at a point of the asked one."""
+    recover: Callable[[Vector], Vector]
+    """The point of the asked problem that a point of the smaller one stands for."""
+    told: str
+    """What was done, in words."""
+    shrinkage: float = 1.0
+    """A residual of the smaller problem times this is at most one of the asked problem's."""
+
+
+def settle_rows(problem: Problem) -> Reduced | None:
+    """The problem without the rows whose x is known; None where there are none, or where some have no answer."""
+    if not isinstance(problem, LCP | BoxLCP) or not isinstance(problem.A, DenseOperator | SparseOperator):
+        return None
+    lower, upper = problem.lower, problem.upper
+    fixed = lower == upper
+    empty = (problem.A.row_sizes() == 0.0) & ~fixed
+    known = fixed | empty
+    if not known.any():
+        return None
+    values = np.clip(0.0, lower, upper)
+    values[empty & (problem.b > 0.0)] = lower[empty & (problem.b > 0.0)]
+    values[empty & (problem.b < 0.0)] = upper[empty & (problem.b < 0.0)]
+    if not np.isfinite(values[known]).all():  # a slack that no bound allows: the proof is found where all proofs are
+        return None
+    kept = np.flatnonzero(~known)
+    base = np.where(known, values, 0.0)
+    b = problem.slack(base)[kept]
+    A = problem.A.submatrix(kept, kept)
+    smaller = LCP(A, b) if isinstance(problem, LCP) else BoxLCP(A, b, lower[kept], upper[kept])
+
+    def recover(z: Vector) -> Vector:
+        x = base.copy()
+        x[kept] = z
+        return x
+
+    parts = [f"{mask.sum()} {word}" for mask, word in ((fixed, "fixed"), (empty, "empty")) if mask.any()]
+    told = f"{' and '.join(parts)} of {problem.n} rows were settled beforehand"
+    return Reduced(smaller, lambda x: x[kept], recover, told)
+
+
+def balance(problem: Problem) -> Reduced | None:
+    """The problem with its rows and columns balanced; None where they are of like size."""
+    if not isinstance(problem, LCP | BoxLCP) or not isinstance(problem.A, DenseOperator | SparseOperator):
+        return None
+    A = problem.A.to_sparse()
+    rows, columns = balancing_exponents(A, bool(problem.is_symmetric))
+    if max(np.ptp(rows), np.ptp(columns)) < UNLIKE:
+        return None
+    matrix = sparse.csr_array(sparse.diags_array(np.exp2(rows)) @ A @ sparse.diags_array(np.exp2(columns)))
+    factors = np.exp2(columns)
+    with np.errstate(over="ignore"):
+        b = problem.b * np.exp2(rows)
+        lower, upper = problem.lower / factors, problem.upper / factors
+    if not (np.isfinite(b).all() and np.isfinite(matrix.data).all()):
+        return None
+    form = matrix.toarray() if isinstance(problem.A, DenseOperator) else matrix
+    balanced = LCP(form, b) if isinstance(problem, LCP) else BoxLCP(form, b, lower, upper)
+    return Reduced(
+        balanced,
+        lambda x: np.clip(x / factors, lower, upper),
+        lambda z: np.clip(z * factors, problem.lower, problem.upper),
+        f"rows were scaled by 2^{rows.min():.0f} to 2^{rows.max():.0f}, columns by 2^{columns.min():.0f} "
+        f"to 2^{columns.max():.0f}",
+        shrinkage=float(min(1.0, 1.0 / max(np.exp2(-rows).max(), factors.max()))),
+    )
+
+
+def balancing_exponents(A: sparse.csr_array, symmetric: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Whole numbers r and c such that the largest entries of the rows and columns of 2^r A 2^c are near 1."""
+    sizes = abs(A)
+    rows, columns = np.zeros((2, A.shape[0]))
+    for _ in range(BALANCING_ROUNDS):
+        scaled = sparse.csr_array(sparse.diags_array(np.exp2(rows)) @ sizes @ sparse.diags_array(np.exp2(columns)))
+        by_row, by_column = (_exponents(scaled.max(axis=axis).toarray().ravel()) for axis in (1, 0))
+        change = (by_row, by_row) if symmetric else (by_row, by_column)
+        rows, columns = rows - 0.5 * change[0], columns - 0.5 * change[1]
+        if max(np.abs(change[0]).max(initial=0.0), np.abs(change[1]).max(initial=0.0)) < 1.0:
+            break
+    return np.clip(np.rint(rows), -500, 500), np.clip(np.rint(columns), -500, 500)
+
+
+def _exponents(sizes: Vector) -> Vector:
+    """log2 of the sizes; 0 for nothing."""
+    return np.log2(np.where((sizes > 0.0) & np.isfinite(sizes), sizes, 1.0))

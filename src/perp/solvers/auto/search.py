@@ -1,0 +1,149 @@
+"""What a solve by "auto" knows so far: the best point, everything that was tried, and what is left of its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf, isnan
+from time import perf_counter
+
+import numpy as np
+
+from perp.errors import OperatorFault
+from perp.problems.certificates import Certificate
+from perp.problems.inputs import Vector
+from perp.problems.problem import Problem
+from perp.problems.residual_scale import cold_residual, residual_scale
+from perp.problems.residuals import Watch
+from perp.solvers.history import History
+from perp.solvers.island_history import join_histories
+from perp.solvers.loop import Progress
+from perp.solvers.method import Method
+from perp.solvers.result import Attempt, Result
+from perp.solvers.status import Status
+from perp.solvers.stopping import Stopping
+
+FROM_OUTSIDE = (Status.STOPPED_BY_CALLBACK, Status.INTERRUPTED, Status.TIME_LIMIT)
+"""Ends after which no other method is asked."""
+
+
+class Search:
+    """Points are judged here, by the data of the problem that was asked and by nothing else."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        start: Vector,
+        stop: Stopping,
+        callback: Callable[[Progress], object] | None,
+        begun: float,
+        notes: list[str],
+    ) -> None:
+        self.problem, self.start, self.stop, self.callback = problem, start, stop, callback
+        self.begun, self.notes = begun, notes
+        self.x, self.residual, self.method = start, inf, "start"
+        self.status, self.reason = Status.ITERATION_LIMIT, ""
+        self.certificate: Certificate | None = None
+        self.ray: Vector | None = None
+        self.trail: list[Attempt] = []
+        self.histories: list[History] = []
+        self.iterations, self.seconds = 0, 0.0
+        self.cold = self._cold_residual()
+
+    def _cold_residual(self) -> float:
+        try:
+            return cold_residual(self.problem)
+        except OperatorFault as fault:
+            self.status, self.reason = Status.BREAKDOWN, str(fault)
+            return np.nan
+
+    def look(self, x: Vector) -> tuple[float, Vector]:
+        """Residual and slack of x. Where the slack is not finite, perhaps that of the scaled rows is."""
+        watch = Watch(self.problem)
+        with np.errstate(all="ignore"):
+            try:
+                residual, *_, probe = watch.look(x)
+                if isnan(probe):
+                    residual = Watch(self.problem.equilibrated()).look(x)[0]
+            except OperatorFault as fault:
+                self.status, self.reason = Status.BREAKDOWN, str(fault)
+                return np.nan, np.full(self.problem.n, np.nan)
+        return float(residual), watch.y
+
+    def consider(self, x: Vector, method: str) -> bool:
+        """Whether x, which `method` made, is better than the best point; then it is the best point."""
+        residual, _ = self.look(x)
+        if not residual < self.residual and self.trail:
+            return False
+        self.x, self.residual, self.method = x, residual, method
+        return True
+
+    @property
+    def scaled(self) -> float:
+        return self.residual / residual_scale(self.problem, self.x, self.cold)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the best point is a solution within the tolerance."""
+        return self.scaled <= self.stop.tol
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is still something to find out, and leave to do so."""
+        if self.is_certain or self.certificate is not None or self.status in FROM_OUTSIDE:
+            return False
+        limit = self.stop.max_iterations
+        return (limit is None or self.iterations < limit) and self.seconds_left > 0.0
+
+    @property
+    def seconds_left(self) -> float:
+        return inf if self.stop.max_seconds is None else self.stop.max_seconds - (perf_counter() - self.begun)
+
+    @property
+    def target(self) -> float:
+        """The residual that methods are asked for: strict also where x turns out to be large."""
+        return self.stop.tol * min(1.0, self.cold) if self.cold > 0.0 else self.stop.tol
+
+    def leave(self, problem: Problem, method: Method, most: int | None, shrinkage: float) -> Stopping:
+        """The criteria for one method: its own limit of iterations, within what is left of those for all."""
+        limit = method.default_iterations(problem) if most is None else most
+        if self.stop.max_iterations is not None:
+            limit = min(limit, self.stop.max_iterations - self.iterations)
+        return replace(self.stop, tol=self.target * shrinkage, max_iterations=max(0, limit))
+
+    def record(
+        self, name: str, status: Status | None, since: float, why: str, *, iterations: int = 0, residual: float = inf
+    ) -> None:
+        """Write down that a step was taken."""
+        seconds = perf_counter() - since
+        self.iterations += iterations
+        self.seconds += seconds
+        self.trail.append(Attempt(name, status, iterations, seconds, residual, why))
+
+    def prove(self, certificate: Certificate) -> None:
+        """There is no solution; so it stands from now on."""
+        self.certificate, self.status, self.reason = certificate, Status.INFEASIBLE, certificate.reason
+
+    def result(self) -> Result:
+        residual, y = self.look(self.x)
+        status = Status.CONVERGED if self.is_certain else self.status
+        reason = f": {self.reason}" if self.reason and not status.success else ""
+        spent = perf_counter() - self.begun
+        return Result(
+            problem=self.problem,
+            method=self.method,
+            x=self.x,
+            y=y,
+            status=status,
+            message=f"{status.value}{reason} (residual {residual:.3e} after {self.iterations} iterations)",
+            iterations=self.iterations,
+            residual=residual,
+            seconds=self.seconds,
+            setup_seconds=max(0.0, spent - self.seconds),
+            history=self.histories[0] if len(self.histories) == 1 else join_histories(self.histories),
+            best_iteration=self.iterations,
+            methods=tuple(self.trail),
+            certificate=None if status.success else self.certificate,
+            ray=None if status.success else self.ray,
+            notes=tuple(dict.fromkeys(self.notes)),
+        )

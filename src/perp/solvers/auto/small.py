@@ -1,0 +1,85 @@
+"""The short way of small dense problems: one compiled call, and a result."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from perp.problems.box import BoxLCP
+from perp.problems.inputs import Vector
+from perp.problems.lcp import LCP
+from perp.problems.operators import DenseOperator
+from perp.problems.problem import Problem
+from perp.solvers.history import History
+from perp.solvers.result import Attempt, Result
+from perp.solvers.status import Status
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NAME = "small_pivots"
+
+MOST_ROWS = 64
+"""Beyond, LAPACK's factors are quicker than plain loops, and a loop's turn costs little beside them."""
+
+MOST_PIVOTS = 120
+"""Problems that need more are left to methods that remember where they have been."""
+
+
+def is_small(problem: Problem) -> bool:
+    """Whether the short way is open: few rows, A an array, bounds that follow nothing."""
+    return problem.n <= MOST_ROWS and type(problem.A) is DenseOperator and isinstance(problem, LCP | BoxLCP)
+
+
+def solve_small(problem: LCP | BoxLCP, x: Vector | None, tol: float) -> Result | None:
+    """The solution by block pivots, beginning with the index sets of x; None where they do not end in one.
+
+    `tol` is on the scaled residual (`perp.problems.residual_scale`).
+    """
+    from perp.kernels import small_pivots as kernels
+
+    assert isinstance(problem.A, DenseOperator)
+    begun = perf_counter()
+    n, lower, upper = problem.n, problem.lower, problem.upper
+    answer, y = np.empty((2, n))
+    side = first_sides(problem, x)
+    rows, exchange = np.empty((2, n), dtype=np.int64)
+    ending, iterations, cold, residual, largest = kernels.solve_small(
+        problem.A.flat, problem.b, lower, upper, MOST_PIVOTS, answer, y, side, rows, exchange, np.empty(n * (n + 3))
+    )
+    if ending != kernels.SOLVED or not residual <= tol * min(cold, max(1.0, largest)):
+        return None
+    seconds = perf_counter() - begun
+    name = NAME if iterations else "start"
+    return Result(
+        problem=problem,
+        method=name,
+        x=answer,
+        y=y,
+        status=Status.CONVERGED,
+        message=f"{Status.CONVERGED.value} (residual {residual:.3e} after {iterations} iterations)",
+        iterations=iterations,
+        residual=residual,
+        seconds=seconds,
+        setup_seconds=0.0,
+        history=History.from_rows([(0, 0.0, cold, np.nan, 0), (iterations, seconds, residual, np.nan, 0)]),
+        best_iteration=iterations,
+        methods=(Attempt(name, Status.CONVERGED, iterations, seconds, residual),),
+        certificate=None,
+        ray=None,
+        notes=(),
+    )
+
+
+def first_sides(problem: LCP | BoxLCP, x: Vector | None) -> NDArray[np.int8]:
+    """-1 where a row begins at its lower bound, 1 at the upper one, 0 where it is free."""
+    if isinstance(problem, LCP):
+        return np.full(problem.n, -1, dtype=np.int8) if x is None else -(x <= 0.0).astype(np.int8)
+    lower, upper = problem.lower, problem.upper
+    near = np.clip(0.0, lower, upper) if x is None else x
+    side = np.zeros(problem.n, dtype=np.int8)
+    side[near >= upper] = 1
+    side[near <= lower] = -1
+    return side
