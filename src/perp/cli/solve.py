@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -52,6 +53,10 @@ def solve(
         bool,
         typer.Option("--islands", help="Solve parts that have nothing to do with one another one by one."),
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Print why these methods were asked, in which order, and how each ended."),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
     out: Annotated[
         Path | None, typer.Option(help="Write x, y and how it went to this .npz file.", show_default=False)
@@ -70,6 +75,8 @@ def solve(
     from perp.solvers.loop import SolveInterrupted
     from perp.solvers.stopping import Stopping
 
+    if explain and json:
+        raise CommandError("--explain is for people; --json has the same under 'methods'")
     chosen = choose(method, split_assignments(option or []))
     if out is not None:
         require_target(out)
@@ -85,12 +92,14 @@ def solve(
             refusing(MethodRefused, InvalidProblem, MissingAbility, MissingExtra, MemoryError),
             watching(quiet=json) as callback,
         ):
+            if explain:
+                tell_choice(problem, chosen)
             run = solve_islands if islands else api.solve
             result = run(problem, chosen, stop=stop, callback=callback)
     except SolveInterrupted as interrupt:
-        finish(file, interrupt.partial_result, known, json, out)
+        finish(file, interrupt.partial_result, known, json, out, explain=explain)
         raise typer.Exit(INTERRUPTED) from None
-    finish(file, result, known, json, out)
+    finish(file, result, known, json, out, explain=explain)
     if not result.success:
         raise typer.Exit(NOT_CONVERGED)
 
@@ -130,7 +139,32 @@ def require_target(out: Path) -> None:
         raise CommandError(f"--out {out}: there is no such folder, or it is not a place for a file")
 
 
-def finish(file: Path, result: Result, known: Vector | None, as_json: bool, out: Path | None) -> None:
+def tell_choice(problem: Problem, chosen: Method | str) -> None:
+    """What "auto" sees and asks; a method that was named needs no reason."""
+    from perp.solvers.auto.explain import explain
+
+    reason = explain(problem) if isinstance(chosen, str) else f"{chosen.label} was asked for by name"
+    typer.echo(f"{reason}\n")
+
+
+def tell_attempts(result: Result) -> None:
+    """One line a method or step: how it ended, residual, iterations, seconds, and why it was taken."""
+    from perp.cli.cards import show_lines
+
+    rows = [("step", "ended", "residual", "iterations", "seconds", "why")]
+    for attempt in result.methods:
+        ended = "-" if attempt.status is None else attempt.status.name
+        residual = f"{attempt.residual:.1e}" if attempt.residual < inf else "-"
+        rows.append(
+            (attempt.method, ended, residual, f"{attempt.iterations}", f"{attempt.seconds:.2g}", attempt.why or "-")
+        )
+    show_lines(rows)
+    typer.echo("")
+
+
+def finish(
+    file: Path, result: Result, known: Vector | None, as_json: bool, out: Path | None, *, explain: bool = False
+) -> None:
     """Save first, then print: what was reached should survive a closed terminal."""
     from perp.lab.answers import distance, save_answer
 
@@ -143,6 +177,8 @@ def finish(file: Path, result: Result, known: Vector | None, as_json: bool, out:
 
         typer.echo(to_json(describe_result(file, result, apart, out)))
     else:
+        if explain:
+            tell_attempts(result)
         show_result(file, result, apart, out)
 
 
@@ -157,6 +193,7 @@ def describe_result(file: Path, result: Result, apart: float | None, out: Path |
         "success": result.success,
         "message": result.message,
         "residual": result.residual,
+        "scaled_residual": result.scaled_residual,
         "iterations": result.iterations,
         "best_iteration": result.best_iteration,
         "seconds": result.seconds,
@@ -165,8 +202,8 @@ def describe_result(file: Path, result: Result, apart: float | None, out: Path |
         "residuals": asdict(result.verify()),
         "certificate": describe_certificate(result),
         "counters": last_counts(result),
-        "attempts": [
-            {"method": attempt.method, "status": attempt.status.name, "iterations": attempt.iterations}
+        "methods": [
+            {**asdict(attempt), "status": None if attempt.status is None else attempt.status.name}
             for attempt in result.methods
         ],
         "notes": result.notes,
@@ -202,7 +239,7 @@ def show_result(file: Path, result: Result, apart: float | None, out: Path | Non
         "problem": f"{file}: {repr(result.problem).strip('<>')}",
         "method": result.method,
         "status": f"{result.status.name}: {result.message}",
-        "residual": f"{result.residual:.3e}",
+        "residual": f"{result.residual:.3e}, scaled {result.scaled_residual:.3e}",
         "iterations": f"{result.iterations}",
         "time": f"{result.seconds:.3g} s, and {result.setup_seconds:.3g} s of preparation",
     }

@@ -20,7 +20,7 @@ from perp.solvers.auto.small import is_small, solve_small
 from perp.solvers.fit import require_fit
 from perp.solvers.loop import Progress
 from perp.solvers.method import Method
-from perp.solvers.result import Result
+from perp.solvers.result import Attempt, Result
 from perp.solvers.roster import default_methods, make_method
 from perp.solvers.run import run_method
 from perp.solvers.stopping import DEFAULT_STOPPING, Stopping
@@ -96,14 +96,20 @@ def _solve_automatically(
     problem: Problem, x0: Any, stop: Stopping, callback: Callable[[Progress], object] | None, begun: float
 ) -> Result:
     """Small problems go the short way, unless somebody wants to watch or to limit the others."""
-    is_plain = callback is None and (stop is DEFAULT_STOPPING or vars(stop) == vars(replace(DEFAULT_STOPPING, tol=stop.tol)))
-    if is_plain and x0 is None and is_small(problem):
+    is_plain = callback is None and x0 is None and (stop is DEFAULT_STOPPING or _has_tolerance_alone(stop))
+    trail: list[Attempt] = []
+    if is_plain and is_small(problem):
         assert isinstance(problem, LCP | BoxLCP)
-        result = solve_small(problem, None, stop.tol)
-        if result is not None:
-            return result
+        outcome = solve_small(problem, stop.tol)
+        if isinstance(outcome, Result):
+            return outcome
+        trail.append(outcome)
     x, notes = starting_point(problem, x0)
-    return solve_automatically(problem, x, stop, callback, begun, notes, is_warm=x0 is not None)
+    return solve_automatically(problem, x, stop, callback, begun, notes, is_warm=x0 is not None, trail=trail)
+
+
+def _has_tolerance_alone(stop: Stopping) -> bool:
+    return stop == replace(DEFAULT_STOPPING, tol=stop.tol)
 
 
 def as_stopping(stop: Any) -> Stopping:

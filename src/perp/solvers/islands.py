@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Lock
@@ -15,7 +15,6 @@ from perp.problems.islands import Island, split_islands
 from perp.problems.operators.forming import listen_for_forming
 from perp.problems.problem import Problem
 from perp.solvers.api import ARGUMENTS, as_stopping, solve, starting_point
-from perp.solvers.choose import choose_method
 from perp.solvers.fit import require_fit
 from perp.solvers.island_results import IslandsResult, combine
 from perp.solvers.loop import Outcome, Progress, SolveInterrupted
@@ -71,7 +70,7 @@ def solve_islands(
         island is and that residual is within the tolerance. Otherwise it has the status of the island with the largest
         residual; but a proof that an island has no solution is one for the whole, and INFEASIBLE. `iterations`,
         `seconds` and `setup_seconds` are sums over the islands (THESIS 6.2), the last with the time for splitting;
-        `attempts` has one entry a method, with sums as well. The history is that of the islands one after the other,
+        `methods` has one entry a method, with sums as well. The history is that of the islands one after the other,
         without counters; `result.parts` has those.
     """
     begun = perf_counter()
@@ -85,17 +84,11 @@ def solve_islands(
         islands = split_islands(problem, at_least)
     x, notes = starting_point(problem, x0)
     notes += heard
-    methods = [named or choose_method(island.problem) for island in islands]
-    for one, island in zip(methods, islands, strict=True):
-        require_fit(one, island.problem, default_methods)
-    splitting = perf_counter() - begun
-    run = _Run(islands, methods, x, criteria, callback, begun)
-    try:
-        run.go(workers)
-    except KeyboardInterrupt:
-        parts = tuple(_as_interrupted(part) for part in run.done)
-        raise _interruption(combine(problem, islands, parts, criteria.tol, splitting, notes)) from None
-    return combine(problem, islands, run.done, criteria.tol, splitting, notes)
+    for island in islands:
+        if named is not None:
+            require_fit(named, island.problem, default_methods)
+    run = IslandRun(islands, named, x, criteria, callback, begun, is_warm=x0 is not None)
+    return run.result(problem, workers, notes)
 
 
 def _named_method(method: str | Method, options: dict[str, Any]) -> Method | None:
@@ -109,25 +102,41 @@ def _named_method(method: str | Method, options: dict[str, Any]) -> Method | Non
     return None
 
 
-class _Run:
+class IslandRun:
     """The islands on their way; `parts` has the result of each that is done."""
 
     def __init__(
         self,
-        islands: Sequence[Island],
-        methods: Sequence[Method],
+        islands: tuple[Island, ...],
+        method: Method | None,
         x: Vector,
         stop: Stopping,
         callback: Callable[[Progress], object] | None,
         begun: float,
+        *,
+        is_warm: bool,
     ) -> None:
-        self.islands, self.methods, self.stop, self.callback, self.begun = islands, methods, stop, callback, begun
+        """`method` None is "auto"; x is where each island starts, or where the cold start is."""
+        self.islands, self.stop, self.callback, self.begun = islands, stop, callback, begun
+        self.method: Method | str = method or "auto"
+        self.is_warm = is_warm or method is not None
         self.start, self.x = x, x.copy()
         self.parts: list[Result | None] = [None] * len(islands)
         self.iterations, self.seconds = [0] * len(islands), [0.0] * len(islands)
         self.halted = False
         self.at_work = [Lock() for _ in islands]
         self.telling = Lock()
+
+    def result(self, problem: Problem, workers: int, notes: list[str]) -> IslandsResult:
+        """Solve all, and make one result of it."""
+        splitting = perf_counter() - self.begun
+        self.is_watched = self.callback is not None or workers > 1
+        try:
+            self.go(workers)
+        except KeyboardInterrupt:
+            parts = tuple(_as_interrupted(part) for part in self.done)
+            raise _interruption(combine(problem, self.islands, parts, self.stop.tol, splitting, notes)) from None
+        return combine(problem, self.islands, self.done, self.stop.tol, splitting, notes)
 
     @property
     def done(self) -> tuple[Result, ...]:
@@ -175,10 +184,10 @@ class _Run:
         try:
             return solve(
                 island.problem,
-                self.methods[number],
-                x0=self.start[island.rows],
+                self.method,
+                x0=self.start[island.rows] if self.is_warm else None,
                 stop=stop,
-                callback=watch,
+                callback=watch if self.is_watched or self.halted else None,
             )
         except SolveInterrupted as interrupt:
             self.parts[number] = interrupt.partial_result

@@ -91,6 +91,7 @@ def _warm_up_pivoting(bodies: FactoredOperator) -> None:
     """What pivoting needs beyond one pivot: each way to solve for free rows, the path, and Keller's rule."""
     problem = BoxLCP(bodies, -np.ones(6), -0.1, 0.1)
     solve(problem, Principal(rule="keller"))
+    solve(LCP(np.eye(2), [-1.0, 1.0]))
     solve(ContactProblem(bodies, -np.ones(6), 0.5), Dantzig())
     ordered = sparse.diags_array([-1.0, 3.0, -1.0], offsets=[-1, 0, 1], shape=(8, 8))
     for space in ("dense", "sparse", "body"):

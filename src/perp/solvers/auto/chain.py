@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import isnan
 from time import perf_counter
 
 import numpy as np
 
+from perp.problems.certificates import verify_certificate
 from perp.problems.inputs import Vector
+from perp.problems.islands import Island
 from perp.problems.problem import Problem
 from perp.solvers.auto.features import Features
-from perp.solvers.auto.presolve import Reduced, balance, settle_rows
-from perp.solvers.auto.rules import Rule, Step, find_rule
+from perp.solvers.auto.presolve import Reduced, balance, find_islands, settle_rows
+from perp.solvers.auto.rules import Step, find_rule
 from perp.solvers.auto.search import Search
 from perp.solvers.fit import misfit
 from perp.solvers.loop import Progress, SolveInterrupted
+from perp.solvers.no_solution import search_no_solution
 from perp.solvers.polish import polish
-from perp.solvers.result import Result
+from perp.solvers.result import Attempt, Result
 from perp.solvers.run import run_method
 from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
@@ -32,8 +35,11 @@ POLISHED_ROWS = 300
 ROUGH = 1e-6
 """Who asks for no more than this gets what was asked for."""
 
-NEAR = 1e-2
+NEAR = 1e-5
 """A point whose scaled residual is below this is worth a polish when a method gives up there."""
+
+PROOF_SECONDS = 10.0
+"""What the search for a proof that there is no solution may take."""
 
 DOUBTS = 2
 """So many methods fail before it is asked whether there is a solution at all."""
@@ -48,9 +54,14 @@ def solve_automatically(
     notes: list[str],
     *,
     is_warm: bool,
+    trail: Sequence[Attempt] = (),
 ) -> Result:
-    """Solve from x, which lies within its bounds; `stop.tol` is on the scaled residual (`residual_scale`)."""
+    """Solve from x, which lies within its bounds; `stop.tol` is on the scaled residual (`residual_scale`).
+
+    `trail` is what was tried before.
+    """
     search = Search(problem, x, stop, callback, begun, notes)
+    search.trail += trail
     try:
         _go(search, is_warm)
     except SolveInterrupted as interrupt:
@@ -73,6 +84,10 @@ def _go(search: Search, is_warm: bool) -> None:
         search.notes.append(view.told)
         search.consider(view.recover(view.restrict(search.x)), "presolve")
         search.record("presolve", None, before, view.told, residual=search.residual)
+    islands = find_islands(view.problem)
+    if islands:
+        _solve_apart(search, view, islands, is_warm)
+        return
     failures = _follow(search, view, Features.of(view.problem, is_warm=is_warm, tol=search.stop.tol), 0)
     if search.is_open:
         before = perf_counter()
@@ -82,8 +97,37 @@ def _go(search: Search, is_warm: bool) -> None:
             search.record("balance", None, before, balanced.told, residual=search.residual)
             inner = _one_after_the_other(view, balanced)
             failures = _follow(search, inner, Features.of(inner.problem, tol=search.stop.tol), failures)
-    if search.is_open:
-        _look_for_proof(search, thorough=True)
+    if search.is_open and failures < DOUBTS:
+        _look_for_proof(search)
+
+
+def _solve_apart(search: Search, view: Reduced, islands: tuple[Island, ...], is_warm: bool) -> None:
+    """Solve parts that have nothing to do with one another each by itself, and judge what they make together."""
+    from perp.solvers.islands import IslandRun
+
+    before = perf_counter()
+    callback = None if search.callback is None else _translated(search, view)
+    start = view.problem.project(view.restrict(search.x))
+    run = IslandRun(islands, None, start, search.stop, callback, search.begun, is_warm=is_warm)
+    try:
+        whole = run.result(view.problem, 1, [])
+    except SolveInterrupted as interrupt:
+        search.consider(view.recover(interrupt.partial_result.x), interrupt.partial_result.method)
+        raise
+    search.consider(view.recover(whole.x), whole.method)
+    sizes = f"{len(islands)} islands, the largest with {max(island.rows.size for island in islands)} rows"
+    search.record("islands", whole.status, before, sizes, residual=search.residual)
+    search.trail += whole.methods
+    search.iterations += whole.iterations
+    search.histories.append(whole.history)
+    search.notes += whole.notes
+    search.status, search.reason = whole.status, whole.message.partition(": ")[2].partition(" (residual")[0]
+    if whole.ray is not None:
+        search.ray = _spread(search, view, whole.ray)
+    if whole.certificate is not None:
+        _offer(search, view, whole.certificate.u)
+    elif whole.status is Status.CONVERGED and not search.is_certain:
+        search.status = Status.REDUCED_ACCURACY
 
 
 def _follow(search: Search, view: Reduced, features: Features, failures: int) -> int:
@@ -102,7 +146,7 @@ def _follow(search: Search, view: Reduced, features: Features, failures: int) ->
         failures += 1
         reason = f"{search.trail[-1].method} did not end in a certain answer"
         if failures == DOUBTS:
-            _look_for_proof(search, thorough=False)
+            _look_for_proof(search)
     return failures
 
 
@@ -127,14 +171,12 @@ def _keep(search: Search, view: Reduced, result: Result, since: float, why: str)
     residual = search.residual if is_better else search.look(x)[0]
     search.histories.append(result.history)
     search.record(result.method, result.status, since, why, iterations=result.iterations, residual=residual)
-    if not result.success and (is_better or search.ray is None):
-        search.status, search.reason = result.status, ""
+    if not result.success:
+        search.end(result.status, is_better=is_better)
     if result.ray is not None:
         search.ray = _spread(search, view, result.ray)
-    if result.certificate is not None and view.problem is search.problem:
-        search.prove(result.certificate)
-    elif result.status is Status.INFEASIBLE:
-        search.status = Status.RAY
+    if result.certificate is not None:
+        _offer(search, view, result.certificate.u)
     if isnan(search.residual):
         search.residual = before
 
@@ -157,20 +199,23 @@ def _polish(search: Search) -> None:
     search.record("polish", status, before, polished.how, residual=search.residual)
 
 
-def _look_for_proof(search: Search, *, thorough: bool) -> None:
+def _look_for_proof(search: Search) -> None:
     """Is there a solution at all?"""
-    try:
-        from perp.solvers.no_solution import find_no_solution
-    except ImportError:
-        return
     before = perf_counter()
-    hints = () if search.ray is None else (search.ray,)
-    certificate = find_no_solution(search.problem, hints=hints, max_seconds=max(0.0, search.seconds_left))
-    if certificate is not None:
+    left = min(PROOF_SECONDS, search.seconds_left)
+    found = search_no_solution(search.problem, max_seconds=left, hints=() if search.ray is None else (search.ray,))
+    if found.certificate is not None:
+        search.prove(found.certificate)
+    search.record("no_solution", search.status if found.certificate else None, before, "; ".join(found.steps))
+
+
+def _offer(search: Search, view: Reduced, u: Vector) -> None:
+    """A proof for the problem that a method saw, if it also holds for the one that was asked."""
+    certificate = verify_certificate(search.problem, _spread(search, view, u))
+    if certificate.valid:
         search.prove(certificate)
-        search.record("no_solution", Status.INFEASIBLE, before, certificate.reason)
     else:
-        search.record("no_solution", None, before, "no proof was found that there is no solution")
+        search.status = Status.RAY
 
 
 def _translated(search: Search, view: Reduced) -> Callable[[Progress], object]:

@@ -2,6 +2,7 @@
 
 * `settle_rows`: rows whose x is known without solving anything, because its bounds are equal or because A has nothing
   in the row, which leaves y_i = b_i. Their x goes to the right-hand side of the others, which are a smaller problem.
+* `find_islands`: parts that have nothing to do with one another are solved apart, each by "auto" for itself.
 * `balance`: rows and columns of very unlike size, scaled by powers of two until all their largest entries are near 1
   (Ruiz 2001). With x = C z, C and R diagonal and positive, R y = (R A C) z + R b has its zeros and signs where y has;
   for symmetric A, R = C keeps it symmetric.
@@ -18,14 +19,21 @@ from scipy import sparse
 
 from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector
+from perp.problems.islands import Island, split_islands
 from perp.problems.lcp import LCP
-from perp.problems.operators import DenseOperator, SparseOperator
+from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator
 from perp.problems.problem import Problem
 
 UNLIKE = 13
 """Largest entries of rows, or of columns, that differ by more than 2 to this power are of very unlike size."""
 
 BALANCING_ROUNDS = 8
+
+WORTH_SPLITTING = 256
+"""Rows below which nobody looks for islands: the look costs what it could save."""
+
+WORTH_A_SOLVE = 64
+"""Smaller islands are united."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +80,14 @@ def settle_rows(problem: Problem) -> Reduced | None:
     parts = [f"{mask.sum()} {word}" for mask, word in ((fixed, "fixed"), (empty, "empty")) if mask.any()]
     told = f"{' and '.join(parts)} of {problem.n} rows were settled beforehand"
     return Reduced(smaller, lambda x: x[kept], recover, told)
+
+
+def find_islands(problem: Problem) -> tuple[Island, ...]:
+    """The islands of a problem that is large enough for it to matter, if there are several."""
+    if problem.n < WORTH_SPLITTING or not isinstance(problem.A, DenseOperator | SparseOperator | FactoredOperator):
+        return ()
+    islands = split_islands(problem, WORTH_A_SOLVE)
+    return islands if len(islands) > 1 else ()
 
 
 def balance(problem: Problem) -> Reduced | None:

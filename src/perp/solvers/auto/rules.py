@@ -37,6 +37,11 @@ from perp.solvers.splitting.staggering import Staggering
 LEMKE_ROWS = 400
 """Lemke's tableau costs n^2 a pivot and takes a multiple of n pivots; beyond so many rows others are asked before."""
 
+FEW_ROWS = 200
+"""Up to so many rows a dense method that changes one row at a time is quicker than factors computed anew."""
+
+FEW_CELLS = 2000
+
 ENUMERATION_ROWS = 16
 """All 2^n index sets: 65,536 are looked at in a tenth of a second."""
 
@@ -66,9 +71,16 @@ class Rule:
     """The families of problems that it was measured on, as `docs/choosing/best.csv` calls them."""
 
 
+INTERIOR = Step(InteriorPivoting(), from_best=False)
+FISCHER = Step(Fischer(), iterations=300)
+LEMKE = Step(Lemke(), from_best=False, most_rows=LEMKE_ROWS)
+
 LAST_RESORTS = (
-    Step(Lemke(), from_best=False, most_rows=LEMKE_ROWS),
-    Step(Principal(rule="keller"), from_best=False, most_rows=LEMKE_ROWS),
+    Step(InteriorPoint(), from_best=False),
+    FISCHER,
+    LEMKE,
+    Step(Lemke(covering="diagonal"), from_best=False, most_rows=LEMKE_ROWS),
+    Step(Principal(rule="keller"), from_best=False, iterations=2000, most_rows=LEMKE_ROWS),
     Step(MinimumMap(), iterations=300),
     Step(Enumeration(), from_best=False, most_rows=ENUMERATION_ROWS),
 )
@@ -76,11 +88,18 @@ LAST_RESORTS = (
 
 RULES: tuple[Rule, ...] = (
     Rule(
+        "small grid",
+        lambda it: it.is_grid and not it.has_contacts and it.n <= FEW_CELLS,
+        (Step(PSOR(), iterations=300), Step(Multigrid()), Step(PolicyIteration()), *LAST_RESORTS),
+        "A is a small stencil without positive couplings: sweeps are done before a hierarchy of grids is built",
+        "poisson stencil, cube stencil, membrane stencil",
+    ),
+    Rule(
         "grid",
         lambda it: it.is_grid and not it.has_contacts,
         (Step(Multigrid()), Step(PolicyIteration()), Step(PSOR(), iterations=20_000)),
         "A is a stencil without positive couplings: the cycles of multigrid do not grow in number with the grid",
-        "stencil",
+        "poisson stencil, cube stencil, membrane stencil",
     ),
     Rule(
         "product with a diagonal",
@@ -89,7 +108,8 @@ RULES: tuple[Rule, ...] = (
             Step(PGCG(), iterations=3000),
             Step(APGD(), iterations=10_000),
             Step(Jacobi(), iterations=10_000),
-            Step(Fischer(linear="gmres"), iterations=500),
+            Step(Fischer(linear="gmres"), iterations=300),
+            Step(MinimumMap(linear="gmres"), iterations=300),
         ),
         "A is a product and its diagonal is known: projected conjugate gradients ask for nothing else",
         "matrix-free with diagonal",
@@ -97,7 +117,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "product",
         lambda it: not it.is_formed and not it.has_contacts,
-        (Step(APGD(), iterations=10_000), Step(SPG(), iterations=10_000)),
+        (
+            Step(APGD(), iterations=10_000),
+            Step(SPG(), iterations=10_000),
+            Step(Fischer(linear="gmres", preconditioner="none"), iterations=300),
+        ),
         "A is a product and nothing else",
         "matrix-free",
     ),
@@ -125,82 +149,99 @@ RULES: tuple[Rule, ...] = (
             Step(ADMM(), iterations=5000),
             Step(Staggering(), iterations=500),
             Step(PGS(), iterations=20_000),
+            Step(APGD(), iterations=10_000),
         ),
         "friction follows the normal impulse: sweeps with conjugate directions settle easy contacts, Newton's method "
         "the others",
         "box contacts, cone contacts",
     ),
     Rule(
-        "diffusion",
-        lambda it: it.is_monotone and not it.is_full,
-        (Step(PolicyIteration()), Step(BlockPrincipal()), Step(InteriorPivoting()), Step(Fischer()), *LAST_RESORTS),
-        "A is sparse and symmetric without positive couplings: policy iteration rises to the solution monotonously",
-        "sparse M-matrix",
-    ),
-    Rule(
         "warm start",
         lambda it: it.is_warm and it.has_positive_diagonal,
-        (Step(BlockPrincipal()), Step(InteriorPivoting(), from_best=False), Step(Fischer()), *LAST_RESORTS),
+        (Step(BlockPrincipal(), iterations=60), INTERIOR, *LAST_RESORTS),
         "a point to start from is given: block pivots begin with its index sets",
         "warm start",
     ),
     Rule(
+        "dominant",
+        lambda it: it.is_dominant and not it.is_full,
+        (Step(PGS(), iterations=100), Step(PolicyIteration()), Step(BlockPrincipal()), INTERIOR, *LAST_RESORTS),
+        "A is sparse and its diagonal outweighs each row: sweeps converge, and most often quickly",
+        "upwind csr, bands csr, poisson csr",
+    ),
+    Rule(
+        "few symmetric rows",
+        lambda it: it.is_symmetric and it.has_positive_diagonal and it.n <= FEW_ROWS,
+        (Step(Dantzig()), Step(BlockPrincipal(), iterations=200), INTERIOR, *LAST_RESORTS),
+        "A is symmetric with a positive diagonal: one row after the other, each change an update of the last factor",
+        "dense spd, dense spd ill, dense psd, boxed stack, pile, chain",
+    ),
+    Rule(
+        "diffusion",
+        lambda it: it.is_monotone and not it.is_full,
+        (
+            Step(PSOR(), iterations=60),
+            Step(PolicyIteration()),
+            Step(BlockPrincipal()),
+            INTERIOR,
+            *LAST_RESORTS,
+        ),
+        "A is sparse and symmetric without positive couplings: policy iteration rises to the solution monotonously",
+        "poisson csr, bands csr",
+    ),
+    Rule(
         "bodies",
         lambda it: it.form == "factored" and it.has_positive_diagonal,
-        (Step(InteriorPivoting()), Step(BlockPrincipal()), Step(Fischer()), Step(PSOR(), iterations=50_000)),
+        (
+            Step(InteriorPivoting()),
+            Step(InteriorPoint()),
+            Step(BlockPrincipal()),
+            Step(Fischer()),
+            Step(PSOR(), iterations=50_000),
+        ),
         "A is J M^-1 J^T: contacts are redundant as a rule, and an interior point does not mind",
-        "boxed contacts",
+        "pile 1:1, pile 1:1000, boxed stack, chain",
+    ),
+    Rule(
+        "sparse symmetric",
+        lambda it: it.is_symmetric and it.has_positive_diagonal and not it.is_full,
+        (Step(PSOR(), iterations=60), Step(BlockPrincipal(), iterations=40), INTERIOR, *LAST_RESORTS),
+        "A is sparse and symmetric with a positive diagonal: a few sweeps give index sets that block pivots begin with",
+        "sparse spd, boxed stack csr",
     ),
     Rule(
         "symmetric",
         lambda it: it.is_symmetric and it.has_positive_diagonal,
-        (
-            Step(BlockPrincipal(), iterations=200),
-            Step(InteriorPivoting(), from_best=False),
-            Step(Fischer(), iterations=500),
-            Step(PSOR(), iterations=20_000),
-            *LAST_RESORTS,
-        ),
-        "A is symmetric with a positive diagonal: block pivots are exact after a handful of factors",
-        "dense SPD, sparse SPD, PSD",
+        (Step(BlockPrincipal(), iterations=60), INTERIOR, Step(Dantzig(), most_rows=1000), *LAST_RESORTS),
+        "A is full and symmetric with a positive diagonal: block pivots are exact after a handful of factors",
+        "dense spd, dense spd ill, dense psd, dense box",
     ),
     Rule(
         "positive diagonal",
         lambda it: it.has_positive_diagonal,
-        (
-            Step(BlockPrincipal(), iterations=200),
-            Step(Lemke(), from_best=False, most_rows=LEMKE_ROWS),
-            Step(Fischer(), iterations=500),
-            Step(InteriorPoint(), from_best=False),
-            *LAST_RESORTS[1:],
-        ),
+        (Step(BlockPrincipal(), iterations=60), LEMKE, Step(MinimumMap(), iterations=100), INTERIOR, *LAST_RESORTS),
         "A is not symmetric and has a positive diagonal, as P-matrices do: block pivots, then Lemke's path",
-        "dense PD not symmetric, P",
+        "dense pd, dense p",
     ),
     Rule(
-        "any small",
-        lambda it: it.n <= LEMKE_ROWS,
+        "any sparse",
+        lambda it: it.n > FEW_ROWS and not it.is_full,
         (
-            Step(Lemke(), from_best=False),
-            Step(Fischer(), iterations=500),
+            INTERIOR,
             Step(InteriorPoint(), from_best=False),
-            *LAST_RESORTS[1:],
+            FISCHER,
+            Step(BlockPrincipal(), iterations=60),
+            *LAST_RESORTS,
         ),
-        "the diagonal has zeros or negative entries: Lemke's method asks nothing of A",
-        "zero diagonal, Stewart-Trinkle, mixed",
+        "the diagonal has zeros, as in programs with constraints: interior points on sparse factors",
+        "sparse qp, sparse qp free, stewart-trinkle bodies",
     ),
     Rule(
         "any",
         lambda it: True,
-        (
-            Step(Fischer(), iterations=500),
-            Step(InteriorPoint(), from_best=False),
-            Step(InteriorPivoting(), from_best=False),
-            Step(MinimumMap(), iterations=300),
-            Step(Lemke(), from_best=False, most_rows=4 * LEMKE_ROWS),
-        ),
-        "the diagonal has zeros or negative entries, and there are many rows: Newton's method on sparse factors",
-        "zero diagonal, Stewart-Trinkle, mixed",
+        (LEMKE, Step(BlockPrincipal(), iterations=60), INTERIOR, *LAST_RESORTS),
+        "the diagonal has zeros or negative entries: Lemke's method asks nothing of A",
+        "dense qp, dense qp free, stewart-trinkle, dense copositive",
     ),
 )
 

@@ -13,10 +13,9 @@ from perp.errors import OperatorFault
 from perp.problems.certificates import Certificate
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.problems.residual_scale import cold_residual, residual_scale
+from perp.problems.residual_scale import cold_residual, scale_of
 from perp.problems.residuals import Watch
 from perp.solvers.history import History
-from perp.solvers.island_history import join_histories
 from perp.solvers.loop import Progress
 from perp.solvers.method import Method
 from perp.solvers.result import Attempt, Result
@@ -41,21 +40,14 @@ class Search:
     ) -> None:
         self.problem, self.start, self.stop, self.callback = problem, start, stop, callback
         self.begun, self.notes = begun, notes
-        self.x, self.residual, self.method = start, inf, "start"
+        self.x, self.residual, self.method = start, inf, ""
         self.status, self.reason = Status.ITERATION_LIMIT, ""
         self.certificate: Certificate | None = None
         self.ray: Vector | None = None
         self.trail: list[Attempt] = []
         self.histories: list[History] = []
         self.iterations, self.seconds = 0, 0.0
-        self.cold = self._cold_residual()
-
-    def _cold_residual(self) -> float:
-        try:
-            return cold_residual(self.problem)
-        except OperatorFault as fault:
-            self.status, self.reason = Status.BREAKDOWN, str(fault)
-            return np.nan
+        self.cold = cold_residual(problem)
 
     def look(self, x: Vector) -> tuple[float, Vector]:
         """Residual and slack of x. Where the slack is not finite, perhaps that of the scaled rows is."""
@@ -73,14 +65,14 @@ class Search:
     def consider(self, x: Vector, method: str) -> bool:
         """Whether x, which `method` made, is better than the best point; then it is the best point."""
         residual, _ = self.look(x)
-        if not residual < self.residual and self.trail:
+        if not residual < self.residual and self.method != "":
             return False
         self.x, self.residual, self.method = x, residual, method
         return True
 
     @property
     def scaled(self) -> float:
-        return self.residual / residual_scale(self.problem, self.x, self.cold)
+        return self.residual / scale_of(self.cold, self.x)
 
     @property
     def is_certain(self) -> bool:
@@ -120,13 +112,33 @@ class Search:
         self.seconds += seconds
         self.trail.append(Attempt(name, status, iterations, seconds, residual, why))
 
+    def end(self, status: Status, *, is_better: bool) -> None:
+        """A method has ended without an answer: what is the status of all of it, as long as nothing else is found?
+
+        That of the method with the best point; but an end from outside stands, and so does a ray.
+        """
+        stands = status in FROM_OUTSIDE or status is Status.RAY
+        if stands or (self.status is not Status.RAY and (is_better or len(self.histories) == 1)):
+            self.status, self.reason = status, ""
+
     def prove(self, certificate: Certificate) -> None:
-        """There is no solution; so it stands from now on."""
-        self.certificate, self.status, self.reason = certificate, Status.INFEASIBLE, certificate.reason
+        """There is no solution; so it stands from now on.
+
+        INFEASIBLE is for what a vector proves. A problem whose index sets were all refuted may be feasible: RAY.
+        """
+        self.certificate, self.reason = certificate, certificate.reason
+        self.status = Status.RAY if certificate.kind == "exhausted" else Status.INFEASIBLE
+
+    def _name_end(self) -> Status:
+        if self.certificate is not None or self.status in FROM_OUTSIDE:
+            return self.status
+        if self.stop.max_iterations is not None and self.iterations >= self.stop.max_iterations:
+            return Status.ITERATION_LIMIT
+        return Status.TIME_LIMIT if self.seconds_left <= 0.0 else self.status
 
     def result(self) -> Result:
         residual, y = self.look(self.x)
-        status = Status.CONVERGED if self.is_certain else self.status
+        status = Status.CONVERGED if self.is_certain else self._name_end()
         reason = f": {self.reason}" if self.reason and not status.success else ""
         spent = perf_counter() - self.begun
         return Result(
@@ -140,10 +152,26 @@ class Search:
             residual=residual,
             seconds=self.seconds,
             setup_seconds=max(0.0, spent - self.seconds),
-            history=self.histories[0] if len(self.histories) == 1 else join_histories(self.histories),
+            history=one_after_the_other(self.histories),
             best_iteration=self.iterations,
             methods=tuple(self.trail),
             certificate=None if status.success else self.certificate,
             ray=None if status.success else self.ray,
             notes=tuple(dict.fromkeys(self.notes)),
         )
+
+
+def one_after_the_other(histories: list[History]) -> History:
+    """The histories of methods that took turns as one: iterations and seconds count on. Counters belong to methods."""
+    told = [history for history in histories if len(history)]
+    if len(told) <= 1:
+        return told[0] if told else History.from_rows([])
+    iterations = np.cumsum([0, *(history.iteration[-1] for history in told[:-1])])
+    seconds = np.cumsum([0.0, *(history.seconds[-1] for history in told[:-1])])
+    return History(
+        np.concatenate([history.iteration + done for history, done in zip(told, iterations, strict=True)]),
+        np.concatenate([history.seconds + spent for history, spent in zip(told, seconds, strict=True)]),
+        np.concatenate([history.residual for history in told]),
+        np.concatenate([history.merit for history in told]),
+        np.concatenate([history.active for history in told]),
+    )

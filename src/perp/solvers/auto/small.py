@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from perp.problems.box import BoxLCP
-from perp.problems.inputs import Vector
 from perp.problems.lcp import LCP
 from perp.problems.operators import DenseOperator
 from perp.problems.problem import Problem
@@ -33,8 +32,17 @@ def is_small(problem: Problem) -> bool:
     return problem.n <= MOST_ROWS and type(problem.A) is DenseOperator and isinstance(problem, LCP | BoxLCP)
 
 
-def solve_small(problem: LCP | BoxLCP, x: Vector | None, tol: float) -> Result | None:
-    """The solution by block pivots, beginning with the index sets of x; None where they do not end in one.
+ENDINGS = {
+    1: (Status.BREAKDOWN, "the free rows depend on one another"),
+    2: (Status.CYCLING, f"more than {MOST_PIVOTS} pivots are not worth it"),
+    3: (None, "rows are of extreme size"),
+    4: (Status.NON_FINITE, ""),
+}
+"""How the kernel's numbers for an end without an answer read in `result.methods`."""
+
+
+def solve_small(problem: LCP | BoxLCP, tol: float) -> Result | Attempt:
+    """The solution by block pivots from the cold start, or, where they do not end in one, how they ended.
 
     `tol` is on the scaled residual (`perp.problems.residual_scale`).
     """
@@ -44,14 +52,17 @@ def solve_small(problem: LCP | BoxLCP, x: Vector | None, tol: float) -> Result |
     begun = perf_counter()
     n, lower, upper = problem.n, problem.lower, problem.upper
     answer, y = np.empty((2, n))
-    side = first_sides(problem, x)
+    side = first_sides(problem)
     rows, exchange = np.empty((2, n), dtype=np.int64)
     ending, iterations, cold, residual, largest = kernels.solve_small(
         problem.A.flat, problem.b, lower, upper, MOST_PIVOTS, answer, y, side, rows, exchange, np.empty(n * (n + 3))
     )
-    if ending != kernels.SOLVED or not residual <= tol * min(cold, max(1.0, largest)):
-        return None
     seconds = perf_counter() - begun
+    if ending != kernels.SOLVED:
+        status, why = ENDINGS[ending]
+        return Attempt(NAME, status, iterations, seconds, np.inf, why)
+    if not residual <= tol * min(cold, max(1.0, largest)):
+        return Attempt(NAME, Status.REDUCED_ACCURACY, iterations, seconds, residual)
     name = NAME if iterations else "start"
     return Result(
         problem=problem,
@@ -73,13 +84,10 @@ def solve_small(problem: LCP | BoxLCP, x: Vector | None, tol: float) -> Result |
     )
 
 
-def first_sides(problem: LCP | BoxLCP, x: Vector | None) -> NDArray[np.int8]:
-    """-1 where a row begins at its lower bound, 1 at the upper one, 0 where it is free."""
+def first_sides(problem: LCP | BoxLCP) -> NDArray[np.int8]:
+    """-1 where the cold start is at a lower bound, 1 at an upper one, 0 where it is at none."""
     if isinstance(problem, LCP):
-        return np.full(problem.n, -1, dtype=np.int8) if x is None else -(x <= 0.0).astype(np.int8)
-    lower, upper = problem.lower, problem.upper
-    near = np.clip(0.0, lower, upper) if x is None else x
-    side = np.zeros(problem.n, dtype=np.int8)
-    side[near >= upper] = 1
-    side[near <= lower] = -1
+        return np.full(problem.n, -1, dtype=np.int8)
+    side = (problem.upper <= 0.0).astype(np.int8)
+    side[problem.lower >= 0.0] = -1
     return side

@@ -1,0 +1,231 @@
+"""A solve by "auto": what is tried, in which order, what is kept, and how it can end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import perp
+from perp import Status
+from perp.solvers.auto import chain
+from perp.solvers.auto.explain import explain
+from perp.solvers.auto.rules import Rule, Step
+from perp.solvers.loop import SolveInterrupted
+
+
+@given(st.one_of(strategies.lcps(), strategies.box_lcps(), strategies.contact_problems()))
+def test_a_solvable_problem_is_solved_and_to_the_last_digits(problem):
+    result = perp.solve(problem)
+    assert result.success
+    assert result.scaled_residual <= 1e-8
+    assert result.residual == pytest.approx(perp.verify(problem, result.x).residual, rel=1e-6, abs=1e-15)
+    if not isinstance(problem, perp.ContactProblem):
+        assert result.scaled_residual <= 1e-12
+
+
+@given(strategies.lcps(), st.integers(-200, 0))
+def test_small_units_change_the_answer_by_their_factor_and_nothing_else(problem, exponent):
+    factor = 2.0**exponent
+    small = perp.LCP(problem.A, problem.b * factor)
+    plain, tiny = perp.solve(problem), perp.solve(small)
+    assert tiny.success
+    np.testing.assert_allclose(tiny.x, plain.x * factor, rtol=1e-9, atol=1e-12 * factor)
+
+
+def test_every_attempt_is_listed_with_its_end_its_residual_its_time_and_its_reason(monkeypatch):
+    problem = perp.gallery.make("dense_pd", n=100).problem
+    steps = (Step(perp.PGS(), iterations=2), Step(perp.BlockPrincipal()))
+    monkeypatch.setattr(chain, "find_rule", lambda features: Rule("made up", bool, steps, "to be seen", "nothing"))
+    result = perp.solve(problem)
+    first, second = result.methods
+    assert (first.method, first.status, first.iterations) == ("pgs", Status.ITERATION_LIMIT, 2)
+    assert (second.method, second.status) == ("block_principal", Status.CONVERGED)
+    assert first.residual > 1e-6 > second.residual
+    assert first.why == "made up: to be seen"
+    assert second.why == "pgs did not end in a certain answer"
+    assert first.seconds > 0.0
+    assert result.method == "block_principal"
+    assert result.iterations == first.iterations + second.iterations
+    assert result.history.iteration[-1] == result.iterations
+    assert np.all(np.diff(result.history.iteration) >= 0)
+
+
+def test_the_best_point_is_handed_on_and_a_worse_one_is_not_kept(monkeypatch):
+    problem = perp.LCP([[1.0, 2.0, 0.0], [0.0, 1.0, 2.0], [2.0, 0.0, 1.0]], -np.ones(3))  # on which PGS cycles
+    seen = []
+
+    def watch(progress):
+        seen.append(progress.x.copy())
+
+    steps = (Step(perp.PGS(), iterations=7), Step(perp.PGS(), iterations=3), Step(perp.PGS(), 3, from_best=False))
+    monkeypatch.setattr(chain, "find_rule", lambda features: Rule("made up", bool, steps, "", ""))
+    monkeypatch.setattr(chain, "search_no_solution", lambda *_, **__: chain.search_no_solution_was_asked)
+    monkeypatch.setattr(chain, "search_no_solution_was_asked", NOTHING_FOUND, raising=False)
+    result = perp.solve(problem, callback=watch, check_every=1)
+    assert not result.success
+    residuals = [perp.verify(problem, x).residual for x in seen]
+    assert result.residual == pytest.approx(min(residuals), rel=1e-12)
+    starts = [x for x, before in zip(seen, [None, *seen], strict=False) if before is None or not np.array_equal(x, before)]
+    assert len(starts) > 2
+
+
+class NothingFound:
+    certificate, steps, feasible, seconds = None, ("nothing was found",), True, 0.0
+
+
+NOTHING_FOUND = NothingFound()
+
+
+def test_limits_are_those_of_all_methods_together():
+    problem = perp.gallery.make("box_stack", n=96).problem
+    for limit in (0, 1, 7):
+        result = perp.solve(problem, max_iterations=limit)
+        assert result.status is Status.ITERATION_LIMIT
+        assert result.iterations == limit
+    assert perp.solve(problem, max_iterations=0).residual == perp.verify(problem, np.zeros(problem.n)).residual
+    assert perp.solve(problem, max_seconds=0.0).status is Status.TIME_LIMIT
+
+
+def test_a_callback_sees_the_asked_problem_and_can_stop_everything():
+    problem = perp.BoxLCP(
+        strategies.spd_matrix(np.random.default_rng(0), 30), -np.ones(30), 0.0, np.where(np.arange(30) % 3, np.inf, 0.0)
+    )
+    shapes, iterations = set(), []
+
+    def watch(progress):
+        shapes.add(progress.x.shape)
+        iterations.append(progress.iteration)
+
+    assert perp.solve(problem, callback=watch).success
+    assert shapes == {(30,)}
+    assert iterations == sorted(iterations)
+
+    def stop(progress):
+        raise StopIteration("enough")
+
+    result = perp.solve(problem, callback=stop)
+    assert result.status is Status.STOPPED_BY_CALLBACK
+    assert len([one for one in result.methods if one.status]) == 1
+
+
+def test_an_interrupt_carries_the_asked_problem_and_all_that_was_tried():
+    problem = perp.gallery.make("box_stack", n=96).problem
+
+    def interrupt(progress):
+        if progress.iteration:
+            raise KeyboardInterrupt
+
+    with pytest.raises(SolveInterrupted) as caught:
+        perp.solve(problem, callback=interrupt)
+    partial = caught.value.partial_result
+    assert partial.status is Status.INTERRUPTED
+    assert partial.problem is problem
+    assert [one.method for one in partial.methods] == ["nncg"]
+
+
+def blocks_of(*matrices):
+    A = sparse.block_diag(matrices, format="csr")
+    order = np.random.default_rng(3).permutation(A.shape[0])
+    return sparse.csr_array(A[order][:, order]), order
+
+
+def test_islands_are_solved_apart_and_one_without_solution_is_one_for_all():
+    rng = np.random.default_rng(0)
+    A, _ = blocks_of(*(strategies.spd_matrix(rng, 80) for _ in range(4)))
+    b = rng.standard_normal(320)
+    result = perp.solve(perp.LCP(A, b))
+    assert result.success
+    assert result.methods[0].method == "islands"
+    assert "4 islands, the largest with 80 rows" in result.methods[0].why
+    np.testing.assert_allclose(result.x, perp.solve(perp.LCP(A, b), "block_principal").x, atol=1e-11)
+    hopeless, order = blocks_of(*(strategies.spd_matrix(rng, 80) for _ in range(4)), -np.eye(1))
+    b = np.where(order == 320, -1.0, 1.0) * rng.uniform(0.5, 1.0, 321)
+    ended = perp.solve(perp.LCP(hopeless, b))
+    assert ended.status is Status.INFEASIBLE
+    assert perp.verify_certificate(ended.problem, ended.certificate).valid
+
+
+def test_a_warm_start_at_the_answer_is_the_answer():
+    problem = perp.gallery.make("dense_pd", n=100).problem
+    first = perp.solve(problem)
+    again = perp.solve(problem, x0=first)
+    assert again.iterations == 0
+    np.testing.assert_array_equal(again.x, first.x)
+    near = perp.solve(problem, x0=first.x * (1.0 + 1e-3))
+    assert near.success
+    assert "warm start" in near.methods[0].why
+
+
+def test_rows_and_columns_of_very_unlike_size_are_solved():
+    rng = np.random.default_rng(7)
+    for _ in range(10):
+        A, b = strategies.spd_matrix(rng, 8), rng.standard_normal(8)
+        S = np.triu(rng.standard_normal((8, 8)), 1)
+        rows, columns = 10.0 ** rng.uniform(-8, 8, (2, 8))
+        result = perp.solve(perp.LCP(rows[:, None] * (A + S - S.T) * columns, rows * b))
+        assert result.success
+        expected = perp.solve(perp.LCP(A + S - S.T, b), "lemke").x
+        np.testing.assert_allclose(result.x * columns, expected, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(
+    ("A", "b", "status", "kind"),
+    [
+        ([[-1.0]], [-1.0], Status.INFEASIBLE, "infeasible"),
+        ([[0.0, -1.0], [-1.0, 0.0]], [-1.0, -1.0], Status.INFEASIBLE, "infeasible"),
+        ([[2.0, 1.0], [1.0, -1.0]], [2.0, -2.0], Status.RAY, "exhausted"),
+    ],
+)
+def test_a_problem_without_solution_is_proved_to_have_none(A, b, status, kind):
+    problem = perp.LCP(A, b)
+    result = perp.solve(problem)
+    assert result.status is status
+    assert result.certificate.kind == kind
+    assert perp.verify_certificate(problem, result.certificate).valid
+
+
+def test_equations_that_contradict_each_other_are_named():
+    problem = perp.BoxLCP(np.ones((3, 3)), [1.0, 1.0, 2.0], -np.inf, np.inf)
+    result = perp.solve(problem)
+    assert result.status is Status.INFEASIBLE
+    assert result.certificate.kind == "inconsistent"
+    assert "contradict" in result.message
+    consistent = perp.solve(perp.BoxLCP(np.ones((3, 3)), np.ones(3), -np.inf, np.inf))
+    assert consistent.success
+
+
+def test_lemke_s_ray_does_not_hide_a_solution():
+    result = perp.solve(perp.LCP([[0.0, 1.0], [1.0, 0.0]], -np.ones(2)))
+    np.testing.assert_allclose(result.x, 1.0)
+
+
+def test_small_problems_take_the_short_way_and_say_when_it_is_closed():
+    problem = perp.LCP([[4.0, -1.0], [-1.0, 4.0]], [-3.0, 2.0])
+    assert [one.method for one in perp.solve(problem).methods] == ["small_pivots"]
+    assert "small_pivots" not in [one.method for one in perp.solve(problem, callback=lambda progress: None).methods]
+    singular = perp.solve(perp.LCP(np.ones((4, 4)), -np.ones(4)))
+    assert singular.success
+    assert [one.method for one in singular.methods][:2] == ["small_pivots", "dantzig"]
+    assert singular.methods[0].status is Status.BREAKDOWN
+
+
+def test_the_same_problem_gives_the_same_bits():
+    for kind in ("contact_like", "box_stack", "boxed_pd", "dense_psd"):
+        problem = perp.gallery.make(kind).problem
+        assert perp.solve(problem).x.tobytes() == perp.solve(problem).x.tobytes()
+
+
+def test_an_explanation_names_the_methods_in_the_order_in_which_they_are_asked():
+    told = explain(perp.gallery.make("dense_p", n=100).problem)
+    assert told.rule == "positive diagonal"
+    assert told.chain[0].startswith("block_principal")
+    assert any(line.startswith("enumeration: more than") for line in told.passed_over)
+    assert "rule 'positive diagonal'" in str(told)
+    islands = explain(perp.LCP(blocks_of(np.eye(200), np.ones((200, 200)) + np.eye(200))[0], -np.ones(400)))
+    assert any("islands are solved apart" in step for step in islands.presolve)
+    with pytest.raises(TypeError, match="perp.LCP"):
+        explain(np.eye(2))

@@ -1,0 +1,97 @@
+"""What is done to a problem before a method sees it, and the way back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given
+from scipy import sparse
+
+import perp
+from perp.solvers.auto.presolve import balance, balancing_exponents, find_islands, settle_rows
+
+
+@given(strategies.box_lcps())
+def test_an_answer_to_the_smaller_problem_is_one_to_the_asked_problem(problem):
+    reduced = settle_rows(problem)
+    fixed = problem.lower == problem.upper
+    if not fixed.any():
+        assert reduced is None
+        return
+    assert reduced.problem.n == problem.n - fixed.sum()
+    inner = perp.solve(reduced.problem, "block_principal") if reduced.problem.n else None
+    x = reduced.recover(np.empty(0) if inner is None else inner.x)
+    np.testing.assert_array_equal(x[fixed], problem.lower[fixed])
+    assert perp.verify(problem, x).residual <= 1e-10
+    np.testing.assert_array_equal(reduced.recover(reduced.restrict(x)), x)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_rows_without_entries_go_where_b_sends_them(form):
+    A = np.array([[2.0, 1.0, 1.0, 1.0], [0.0] * 4, [0.0] * 4, [0.0] * 4])
+    problem = perp.BoxLCP(form(A), [-10.0, 1.0, -1.0, 0.0], [0.0, -2.0, -2.0, -2.0], [np.inf, 3.0, 3.0, 3.0])
+    reduced = settle_rows(problem)
+    x = reduced.recover(perp.solve(reduced.problem).x)
+    np.testing.assert_allclose(x, [(10.0 + 2.0 - 3.0) / 2, -2.0, 3.0, 0.0])
+    assert perp.verify(problem, x).residual <= 1e-14
+
+
+def test_an_empty_row_that_no_bound_allows_is_left_for_a_proof():
+    problem = perp.LCP([[1.0, 0.0], [0.0, 0.0]], [-1.0, -1.0])
+    assert settle_rows(problem) is None
+    result = perp.solve(problem)
+    assert result.status is perp.Status.INFEASIBLE
+    assert perp.verify_certificate(problem, result.certificate).valid
+
+
+def test_forms_that_have_no_cheap_rows_are_left_as_they_are():
+    stack = perp.gallery.make("boxed_stack", n=48).problem
+    assert settle_rows(stack) is None
+    assert settle_rows(perp.gallery.make("box_stack", n=48).problem) is None
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_balanced_rows_and_columns_have_entries_near_one_and_the_same_answer(symmetric, form):
+    rng = np.random.default_rng(1)
+    A, b = strategies.spd_matrix(rng, 12), rng.standard_normal(12)
+    rows = 10.0 ** rng.integers(-8, 9, 12)
+    columns = rows if symmetric else 10.0 ** rng.integers(-8, 9, 12)
+    scaled = perp.LCP(form(rows[:, None] * A * columns), rows * b)
+    reduced = balance(scaled)
+    entries = np.abs(reduced.problem.A.to_dense())
+    assert 0.2 < entries.max(axis=0).min() <= entries.max(axis=0).max() < 5.0
+    assert 0.2 < entries.max(axis=1).min() <= entries.max(axis=1).max() < 5.0
+    assert bool(reduced.problem.is_symmetric) == symmetric
+    x = reduced.recover(perp.solve(reduced.problem, "block_principal").x)
+    np.testing.assert_allclose(x * columns, perp.solve(perp.LCP(A, b), "block_principal").x, atol=1e-11)
+
+
+def test_bounds_are_scaled_along_with_their_unknowns_and_infinite_ones_stay():
+    A = np.array([[1e8, 1.0], [1.0, 1e-4]])
+    problem = perp.BoxLCP(A, [-3e8, -7.0], [0.0, -np.inf], [2.0, np.inf])
+    reduced = balance(problem)
+    assert np.isinf(reduced.problem.upper[1])
+    x = reduced.recover(perp.solve(reduced.problem).x)
+    assert x[0] == 2.0
+    assert x[1] == pytest.approx(5e4)
+
+
+def test_powers_of_two_are_all_that_anything_is_multiplied_by():
+    A = sparse.csr_array(np.diag([1e-9, 3.0, 7e11]))
+    rows, columns = balancing_exponents(A, symmetric=True)
+    np.testing.assert_array_equal(rows, np.rint(rows))
+    np.testing.assert_array_equal(rows, columns)
+
+
+def test_rows_of_like_size_are_not_scaled():
+    assert balance(perp.gallery.make("dense_pd", n=20).problem) is None
+
+
+def test_islands_are_looked_for_in_large_problems_only():
+    block = strategies.spd_matrix(np.random.default_rng(0), 80)
+    A = sparse.block_diag([block] * 4, format="csr")
+    assert len(find_islands(perp.LCP(A, -np.ones(320)))) == 4
+    assert find_islands(perp.LCP(A[:160, :160], -np.ones(160))) == ()
+    assert find_islands(perp.gallery.make("poisson_2d", n=400).problem) == ()
