@@ -99,6 +99,8 @@ def _go(search: Search, is_warm: bool) -> None:
             failures = _follow(search, inner, Features.of(inner.problem, tol=search.stop.tol), failures)
     if search.is_open and failures < DOUBTS:
         _look_for_proof(search)
+    if search.is_open and search.exhausted is not None:
+        search.prove(search.exhausted)
 
 
 def _solve_apart(search: Search, view: Reduced, islands: tuple[Island, ...], is_warm: bool) -> None:
@@ -134,9 +136,11 @@ def _follow(search: Search, view: Reduced, features: Features, failures: int) ->
     """Go along the chain of the rule that applies; returns how many methods have failed by now."""
     rule = find_rule(features)
     reason = f"{rule.name}: {rule.why}"
-    for step in rule.chain:
+    for number, step in enumerate(rule.chain):
         if not search.is_open:
             break
+        if not step.from_best and step in rule.chain[:number]:  # it would do again what it did
+            continue
         if (step.most_rows is not None and features.n > step.most_rows) or misfit(step.method, view.problem):
             continue
         _attempt(search, view, step, reason)
@@ -200,13 +204,20 @@ def _polish(search: Search) -> None:
 
 
 def _look_for_proof(search: Search) -> None:
-    """Is there a solution at all?"""
+    """Is there a solution at all?
+
+    That all index sets are refuted, to the last bit, is told in the end only: another method may still find a point
+    that is one within the tolerance.
+    """
     before = perf_counter()
     left = min(PROOF_SECONDS, search.seconds_left)
     found = search_no_solution(search.problem, max_seconds=left, hints=() if search.ray is None else (search.ray,))
-    if found.certificate is not None:
-        search.prove(found.certificate)
-    search.record("no_solution", search.status if found.certificate else None, before, "; ".join(found.steps))
+    proof = found.certificate
+    if proof is not None and proof.kind == "exhausted":
+        search.exhausted = proof
+    elif proof is not None:
+        search.prove(proof)
+    search.record("no_solution", search.status if search.certificate else None, before, "; ".join(found.steps))
 
 
 def _offer(search: Search, view: Reduced, u: Vector) -> None:

@@ -43,6 +43,8 @@ class Search:
         self.x, self.residual, self.method = start, inf, ""
         self.status, self.reason = Status.ITERATION_LIMIT, ""
         self.certificate: Certificate | None = None
+        self.exhausted: Certificate | None = None
+        """That every index set is refuted; so it stands unless a method finds a point within the tolerance."""
         self.ray: Vector | None = None
         self.trail: list[Attempt] = []
         self.histories: list[History] = []
