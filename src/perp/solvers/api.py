@@ -15,6 +15,7 @@ from perp.problems.inputs import Vector, as_vector
 from perp.problems.lcp import LCP
 from perp.problems.models.change import carry_over, has_other_unknowns
 from perp.problems.problem import Problem
+from perp.problems.residual_scale import cold_start
 from perp.solvers.auto.chain import solve_automatically
 from perp.solvers.auto.small import is_small, solve_small
 from perp.solvers.fit import require_fit
@@ -27,6 +28,10 @@ from perp.solvers.stopping import DEFAULT_STOPPING, Stopping
 
 ARGUMENTS = ("tol", "max_iterations", "max_seconds", "x0", "callback", "check_every", "stop")
 """The words that `solve` itself understands: for hints."""
+
+
+MOMENT = 1e-2
+"""Seconds in which a small problem is solved for certain."""
 
 
 def solve(
@@ -96,20 +101,22 @@ def _solve_automatically(
     problem: Problem, x0: Any, stop: Stopping, callback: Callable[[Progress], object] | None, begun: float
 ) -> Result:
     """Small problems go the short way, unless somebody wants to watch or to limit the others."""
-    is_plain = callback is None and x0 is None and (stop is DEFAULT_STOPPING or _has_tolerance_alone(stop))
     trail: list[Attempt] = []
-    if is_plain and is_small(problem):
+    x, notes = (None, []) if x0 is None else starting_point(problem, x0)
+    if callback is None and is_small(problem) and (stop is DEFAULT_STOPPING or _is_plain(stop)):
         assert isinstance(problem, LCP | BoxLCP)
-        outcome = solve_small(problem, stop.tol)
+        outcome = solve_small(problem, stop.tol, x, notes)
         if isinstance(outcome, Result):
             return outcome
         trail.append(outcome)
-    x, notes = starting_point(problem, x0)
-    return solve_automatically(problem, x, stop, callback, begun, notes, is_warm=x0 is not None, trail=trail)
+    start = cold_start(problem) if x is None else x
+    return solve_automatically(problem, start, stop, callback, begun, notes, is_warm=x0 is not None, trail=trail)
 
 
-def _has_tolerance_alone(stop: Stopping) -> bool:
-    return stop == replace(DEFAULT_STOPPING, tol=stop.tol)
+def _is_plain(stop: Stopping) -> bool:
+    """Whether there is nothing that a single call would have to heed, but a tolerance and more than a moment's time."""
+    has_time = stop.max_seconds is None or stop.max_seconds >= MOMENT
+    return has_time and stop == replace(DEFAULT_STOPPING, tol=stop.tol, max_seconds=stop.max_seconds)
 
 
 def as_stopping(stop: Any) -> Stopping:

@@ -69,7 +69,9 @@ def test_the_best_point_is_handed_on_and_a_worse_one_is_not_kept(monkeypatch):
     assert not result.success
     residuals = [perp.verify(problem, x).residual for x in seen]
     assert result.residual == pytest.approx(min(residuals), rel=1e-12)
-    starts = [x for x, before in zip(seen, [None, *seen], strict=False) if before is None or not np.array_equal(x, before)]
+    starts = [
+        x for x, before in zip(seen, [None, *seen], strict=False) if before is None or not np.array_equal(x, before)
+    ]
     assert len(starts) > 2
 
 
@@ -227,5 +229,5 @@ def test_an_explanation_names_the_methods_in_the_order_in_which_they_are_asked()
     assert "rule 'positive diagonal'" in str(told)
     islands = explain(perp.LCP(blocks_of(np.eye(200), np.ones((200, 200)) + np.eye(200))[0], -np.ones(400)))
     assert any("islands are solved apart" in step for step in islands.presolve)
-    with pytest.raises(TypeError, match="perp.LCP"):
+    with pytest.raises(TypeError, match=r"perp\.LCP"):
         explain(np.eye(2))

@@ -22,6 +22,7 @@ SPD, BIG = strategies.spd_matrix(RNG, 6), strategies.spd_matrix(RNG, 220)
 SKEW = np.triu(np.ones((6, 6)), 1)
 BAND = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(300, 300), format="csr")
 STRONG = sparse.diags_array([-1.0, 3.0, -1.0], offsets=[-1, 0, 1], shape=(300, 300), format="csr")
+UPWIND = sparse.diags_array([-2.0, 3.0, -1.0], offsets=[-1, 0, 1], shape=(300, 300), format="csr")
 SIGNED = sparse.diags_array([1.0, 2.0, 1.0], offsets=[-1, 0, 1], shape=(300, 300), format="csr")
 ZERO = sparse.block_array([[STRONG, STRONG], [-STRONG, None]], format="csr")
 PRODUCT = aslinearoperator(SPD)
@@ -37,8 +38,9 @@ CASES = {
     "product with a diagonal": lcp(perp.MatrixFreeOperator(PRODUCT, SPD.diagonal())),
     "product": lcp(perp.MatrixFreeOperator(PRODUCT)),
     "convex contacts": perp.ContactProblem(SPD, -np.ones(6), 0.5, "convex"),
+    "boxed friction": perp.ContactProblem(SPD, -np.ones(6), 0.5),
     "contacts": perp.ContactProblem(SPD, -np.ones(6), 0.5, "cone"),
-    "dominant": lcp(STRONG),
+    "dominant": lcp(UPWIND),
     "few symmetric rows": lcp(SPD),
     "diffusion": lcp(BAND),
     "bodies": perp.gallery.make("boxed_stack", n=300).problem,

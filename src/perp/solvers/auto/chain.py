@@ -10,6 +10,7 @@ from time import perf_counter
 import numpy as np
 
 from perp.problems.certificates import verify_certificate
+from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.islands import Island
 from perp.problems.problem import Problem
@@ -35,7 +36,7 @@ POLISHED_ROWS = 300
 ROUGH = 1e-6
 """Who asks for no more than this gets what was asked for."""
 
-NEAR = 1e-5
+NEAR, NEAR_CONTACTS = 1e-5, 1e-3
 """A point whose scaled residual is below this is worth a polish when a method gives up there."""
 
 PROOF_SECONDS = 10.0
@@ -158,7 +159,8 @@ def _attempt(search: Search, view: Reduced, step: Step, why: str) -> None:
     """Let one method try, and keep what it found."""
     before = perf_counter()
     start = view.problem.project(view.restrict(search.x if step.from_best else search.start))
-    stop = search.leave(view.problem, step.method, step.iterations, view.shrinkage)
+    eagerness = EXACT / search.stop.tol if step.is_eager and EXACT < search.stop.tol <= ROUGH else 1.0
+    stop = search.leave(view.problem, step.method, step.iterations, view.shrinkage * eagerness)
     callback = None if search.callback is None else _translated(search, view)
     try:
         result = run_method(view.problem, step.method, start, stop, callback, search.begun, search.notes)
@@ -176,7 +178,8 @@ def _keep(search: Search, view: Reduced, result: Result, since: float, why: str)
     search.histories.append(result.history)
     search.record(result.method, result.status, since, why, iterations=result.iterations, residual=residual)
     if not result.success:
-        search.end(result.status, is_better=is_better)
+        reason = result.message.removeprefix(result.status.value).partition(" (residual")[0].removeprefix(": ")
+        search.end(result.status, reason, is_better=is_better)
     if result.ray is not None:
         search.ray = _spread(search, view, result.ray)
     if result.certificate is not None:
@@ -190,7 +193,8 @@ def _polish(search: Search) -> None:
     if search.is_certain:
         wanted = search.scaled > EXACT and search.problem.n <= POLISHED_ROWS and search.stop.tol <= ROUGH
     else:
-        wanted = search.is_open and search.scaled <= NEAR
+        near = NEAR_CONTACTS if isinstance(search.problem, ContactProblem) else NEAR
+        wanted = search.is_open and search.scaled <= near
     if not wanted:
         return
     before = perf_counter()

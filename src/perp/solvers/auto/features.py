@@ -16,8 +16,8 @@ from perp.problems.problem import Problem
 CHOLESKY_ROWS = 500
 """Definiteness is tried by a dense Cholesky factor up to so many rows: a few milliseconds."""
 
-DOMINANCE = 0.9
-"""What the other entries of a row may amount to, as a share of its diagonal entry."""
+DOMINANCE = 1.0 - 1e-12
+"""A diagonal entry outweighs the others where it is at least this share of their sum: rounding is no objection."""
 
 DENSE_SHARE = 0.25
 """With more nonzeros than this share a sparse A counts as full."""
@@ -117,7 +117,7 @@ class Features:
 
     @cached_property
     def is_dominant(self) -> bool:
-        """Whether A is sparse and A_ii > 0 outweighs the other entries of every row together, by a tenth and more."""
+        """Whether A is sparse and A_ii > 0 outweighs the other entries of every row together."""
         A = self.problem.A
         if not isinstance(A, SparseOperator) or not self.has_positive_diagonal:
             return False
@@ -125,7 +125,7 @@ class Features:
         assert diagonal is not None
         matrix = A.to_sparse()
         sums = np.add.reduceat(np.abs(matrix.data), matrix.indptr[:-1]) if matrix.nnz else np.zeros(self.n)
-        return bool((DOMINANCE * diagonal >= sums - diagonal).all())  # no row is empty: its diagonal is positive
+        return bool((diagonal >= DOMINANCE * (sums - diagonal)).all())  # no row is empty: its diagonal is positive
 
     @cached_property
     def is_grid(self) -> bool:

@@ -86,6 +86,8 @@ def find_islands(problem: Problem) -> tuple[Island, ...]:
     """The islands of a problem that is large enough for it to matter, if there are several."""
     if problem.n < WORTH_SPLITTING or not isinstance(problem.A, DenseOperator | SparseOperator | FactoredOperator):
         return ()
+    if isinstance(problem.A, DenseOperator) and problem.A.matrix[0].all():  # row 0 is coupled with all others
+        return ()
     islands = split_islands(problem, WORTH_A_SOLVE)
     return islands if len(islands) > 1 else ()
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from perp.solvers.auto.features import Features
 from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
+from perp.solvers.gradient.mprgp import MPRGP
 from perp.solvers.gradient.pgcg import PGCG
 from perp.solvers.gradient.spg import SPG
 from perp.solvers.method import Method
@@ -32,9 +33,8 @@ from perp.solvers.splitting.block_gauss_seidel import BlockGaussSeidel
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR
 from perp.solvers.splitting.jacobi import Jacobi
 from perp.solvers.splitting.nncg import NNCG
-from perp.solvers.splitting.staggering import Staggering
 
-LEMKE_ROWS = 400
+LEMKE_ROWS = 600
 """Lemke's tableau costs n^2 a pivot and takes a multiple of n pivots; beyond so many rows others are asked before."""
 
 FEW_ROWS = 200
@@ -57,6 +57,8 @@ class Step:
     """Whether it starts at the best point so far; otherwise where the caller, or the cold start, is."""
     most_rows: int | None = None
     """Larger problems pass it over: it would take too long."""
+    is_eager: bool = False
+    """Whether it goes on to the last digits, which cost it less than a polish would."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ RULES: tuple[Rule, ...] = (
         lambda it: not it.is_formed and not it.has_contacts and it.knows_diagonal,
         (
             Step(PGCG(), iterations=3000),
+            Step(MPRGP(), iterations=5000),
             Step(APGD(), iterations=10_000),
             Step(Jacobi(), iterations=10_000),
             Step(Fischer(linear="gmres"), iterations=300),
@@ -118,6 +121,7 @@ RULES: tuple[Rule, ...] = (
         "product",
         lambda it: not it.is_formed and not it.has_contacts,
         (
+            Step(MPRGP(), iterations=3000),
             Step(APGD(), iterations=10_000),
             Step(SPG(), iterations=10_000),
             Step(Fischer(linear="gmres", preconditioner="none"), iterations=300),
@@ -129,31 +133,48 @@ RULES: tuple[Rule, ...] = (
         "convex contacts",
         lambda it: it.kind in ("contact/convex", "contact/disc"),
         (
-            Step(APGD(), iterations=300),
+            Step(BlockGaussSeidel(), iterations=50, is_eager=True),
+            Step(ADMM(), iterations=1500),
+            Step(ConeNewton(), iterations=100),
+            Step(APGD(), iterations=5000),
             Step(ConeNewton(), iterations=500),
-            Step(ADMM(), iterations=5000),
             Step(BlockGaussSeidel(), iterations=20_000),
             Step(SPG(), iterations=10_000),
         ),
-        "the contacts are a convex program: gradients with momentum, then Newton's method",
-        "convex contacts",
+        "the contacts are a convex program: sweeps settle a few contacts, two copies of x that come to agree many",
+        "single convex, stack 1:1 convex, stack 1:1000 convex, stack 1:1 disc",
+    ),
+    Rule(
+        "boxed friction",
+        lambda it: it.kind == "contact/box",
+        (
+            Step(NNCG(), iterations=300, is_eager=True),
+            Step(Dantzig(), from_best=False, most_rows=LEMKE_ROWS),
+            Step(ConeNewton(), iterations=100),
+            Step(BlockGaussSeidel(), iterations=5000),
+            Step(ConeNewton(), iterations=500),
+            Step(ADMM(), iterations=3000),
+            Step(PGS(), iterations=20_000),
+            Step(APGD(), iterations=10_000),
+        ),
+        "bounds follow the normal impulse: sweeps with conjugate directions, then one contact after the other, exactly",
+        "single box, stack 1:1 box, stack 1:1000 box",
     ),
     Rule(
         "contacts",
         lambda it: it.has_contacts,
         (
-            Step(NNCG(), iterations=300),
-            Step(ConeNewton(), iterations=500),
+            Step(NNCG(), iterations=300, is_eager=True),
+            Step(ADMM(), iterations=1500, most_rows=1000),
+            Step(ConeNewton(), iterations=100),
             Step(BlockGaussSeidel(), iterations=5000),
-            Step(Dantzig(), most_rows=LEMKE_ROWS),
+            Step(ConeNewton(), iterations=500),
             Step(ADMM(), iterations=5000),
-            Step(Staggering(), iterations=500),
             Step(PGS(), iterations=20_000),
             Step(APGD(), iterations=10_000),
         ),
-        "friction follows the normal impulse: sweeps with conjugate directions settle easy contacts, Newton's method "
-        "the others",
-        "box contacts, cone contacts",
+        "the exact cone: sweeps with conjugate directions, two copies of x that come to agree, then Newton's method",
+        "single cone, stack 1:1 cone, stack 1:1000 cone",
     ),
     Rule(
         "warm start",
@@ -164,10 +185,10 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "dominant",
-        lambda it: it.is_dominant and not it.is_full,
-        (Step(PGS(), iterations=100), Step(PolicyIteration()), Step(BlockPrincipal()), INTERIOR, *LAST_RESORTS),
+        lambda it: it.is_dominant and not it.is_symmetric and not it.is_full,
+        (Step(PGS(), iterations=300), Step(BlockPrincipal()), Step(PolicyIteration()), INTERIOR, *LAST_RESORTS),
         "A is sparse and its diagonal outweighs each row: sweeps converge, and most often quickly",
-        "upwind csr, bands csr, poisson csr",
+        "upwind csr",
     ),
     Rule(
         "few symmetric rows",
@@ -180,7 +201,7 @@ RULES: tuple[Rule, ...] = (
         "diffusion",
         lambda it: it.is_monotone and not it.is_full,
         (
-            Step(PSOR(), iterations=60),
+            Step(PSOR(), iterations=60, most_rows=4000),
             Step(PolicyIteration()),
             Step(BlockPrincipal()),
             INTERIOR,
@@ -205,8 +226,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "sparse symmetric",
         lambda it: it.is_symmetric and it.has_positive_diagonal and not it.is_full,
-        (Step(PSOR(), iterations=60), Step(BlockPrincipal(), iterations=40), INTERIOR, *LAST_RESORTS),
-        "A is sparse and symmetric with a positive diagonal: a few sweeps give index sets that block pivots begin with",
+        (Step(NNCG(), iterations=200), INTERIOR, Step(BlockPrincipal(), iterations=60), *LAST_RESORTS),
+        "A is sparse and symmetric with a positive diagonal: sweeps with conjugate directions, then an interior point",
         "sparse spd, boxed stack csr",
     ),
     Rule(

@@ -98,12 +98,15 @@ class Search:
         """The residual that methods are asked for: strict also where x turns out to be large."""
         return self.stop.tol * min(1.0, self.cold) if self.cold > 0.0 else self.stop.tol
 
-    def leave(self, problem: Problem, method: Method, most: int | None, shrinkage: float) -> Stopping:
-        """The criteria for one method: its own limit of iterations, within what is left of those for all."""
+    def leave(self, problem: Problem, method: Method, most: int | None, share: float) -> Stopping:
+        """The criteria for one method: its own limit of iterations, within what is left of those for all.
+
+        `share` is what becomes of the residual that is asked for.
+        """
         limit = method.default_iterations(problem) if most is None else most
         if self.stop.max_iterations is not None:
             limit = min(limit, self.stop.max_iterations - self.iterations)
-        return replace(self.stop, tol=self.target * shrinkage, max_iterations=max(0, limit))
+        return replace(self.stop, tol=self.target * share, max_iterations=max(0, limit))
 
     def record(
         self, name: str, status: Status | None, since: float, why: str, *, iterations: int = 0, residual: float = inf
@@ -114,14 +117,14 @@ class Search:
         self.seconds += seconds
         self.trail.append(Attempt(name, status, iterations, seconds, residual, why))
 
-    def end(self, status: Status, *, is_better: bool) -> None:
+    def end(self, status: Status, reason: str, *, is_better: bool) -> None:
         """A method has ended without an answer: what is the status of all of it, as long as nothing else is found?
 
         That of the method with the best point; but an end from outside stands, and so does a ray.
         """
         stands = status in FROM_OUTSIDE or status is Status.RAY
         if stands or (self.status is not Status.RAY and (is_better or len(self.histories) == 1)):
-            self.status, self.reason = status, ""
+            self.status, self.reason = status, reason
 
     def prove(self, certificate: Certificate) -> None:
         """There is no solution; so it stands from now on.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from perp.problems.box import BoxLCP
+from perp.problems.inputs import Vector, freeze
 from perp.problems.lcp import LCP
 from perp.problems.operators import DenseOperator
+from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.history import History
 from perp.solvers.result import Attempt, Result
@@ -28,8 +31,8 @@ MOST_PIVOTS = 120
 
 
 def is_small(problem: Problem) -> bool:
-    """Whether the short way is open: few rows, A an array, bounds that follow nothing."""
-    return problem.n <= MOST_ROWS and type(problem.A) is DenseOperator and isinstance(problem, LCP | BoxLCP)
+    """Whether the short way is open: few rows, an A that can be written down, bounds that follow nothing."""
+    return problem.n <= MOST_ROWS and isinstance(problem, LCP | BoxLCP) and TO_SPARSE in problem.A.ability_set
 
 
 ENDINGS = {
@@ -41,21 +44,23 @@ ENDINGS = {
 """How the kernel's numbers for an end without an answer read in `result.methods`."""
 
 
-def solve_small(problem: LCP | BoxLCP, tol: float) -> Result | Attempt:
-    """The solution by block pivots from the cold start, or, where they do not end in one, how they ended.
+def solve_small(
+    problem: LCP | BoxLCP, tol: float, x: Vector | None = None, notes: Sequence[str] = ()
+) -> Result | Attempt:
+    """The solution by block pivots from x, or the cold start; where they do not end in one, how they ended.
 
     `tol` is on the scaled residual (`perp.problems.residual_scale`).
     """
     from perp.kernels import small_pivots as kernels
 
-    assert isinstance(problem.A, DenseOperator)
     begun = perf_counter()
+    A = problem.A.flat if isinstance(problem.A, DenseOperator) else freeze(problem.A.to_dense().reshape(-1))
     n, lower, upper = problem.n, problem.lower, problem.upper
     answer, y = np.empty((2, n))
-    side = first_sides(problem)
+    side = first_sides(problem, x)
     rows, exchange = np.empty((2, n), dtype=np.int64)
     ending, iterations, cold, residual, largest = kernels.solve_small(
-        problem.A.flat, problem.b, lower, upper, MOST_PIVOTS, answer, y, side, rows, exchange, np.empty(n * (n + 3))
+        A, problem.b, lower, upper, MOST_PIVOTS, answer, y, side, rows, exchange, np.empty(n * (n + 3))
     )
     seconds = perf_counter() - begun
     if ending != kernels.SOLVED:
@@ -80,14 +85,16 @@ def solve_small(problem: LCP | BoxLCP, tol: float) -> Result | Attempt:
         methods=(Attempt(name, Status.CONVERGED, iterations, seconds, residual),),
         certificate=None,
         ray=None,
-        notes=(),
+        notes=tuple(notes),
     )
 
 
-def first_sides(problem: LCP | BoxLCP) -> NDArray[np.int8]:
-    """-1 where the cold start is at a lower bound, 1 at an upper one, 0 where it is at none."""
-    if isinstance(problem, LCP):
-        return np.full(problem.n, -1, dtype=np.int8)
-    side = (problem.upper <= 0.0).astype(np.int8)
-    side[problem.lower >= 0.0] = -1
+def first_sides(problem: LCP | BoxLCP, x: Vector | None = None) -> NDArray[np.int8]:
+    """-1 where x, or the cold start, is at a lower bound, 1 at an upper one, 0 where it is at none."""
+    if x is None:
+        if isinstance(problem, LCP):
+            return np.full(problem.n, -1, dtype=np.int8)
+        x = np.zeros(problem.n)
+    side = (problem.upper <= x).astype(np.int8)
+    side[problem.lower >= x] = -1
     return side
