@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help demo test test-slow check format bench peers clean clean-kernels
+.PHONY: help demo test test-slow check format bench peers docs clean clean-kernels
 
 help:
 	@echo "make demo       solve a stack and a fluid problem with every method; writes demo/report.html"
@@ -12,6 +12,7 @@ help:
 	@echo "make test-slow  run the tests marked slow"
 	@echo "make check      formatting, lint, types, layers"
 	@echo "make bench      ours beside a C++ twin compiled on the spot and the peers that are installed"
+	@echo "make docs       build the documentation: docs/_build/html/index.html"
 	@echo "make peers      install the peers: PIQP, Clarabel, ProxQP, OSQP, QuantEcon, Drake, DAQP"
 	@echo "make format     apply the formatter and the safe lint fixes"
 	@echo "make clean-kernels  remove the compiled kernels"
@@ -49,9 +50,13 @@ bench: $(STAMP)
 peers: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
 
+docs: $(STAMP)
+	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 clean-kernels:
 	find src -name "*.nbi" -o -name "*.nbc" | xargs rm -f
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) demo docs/_build docs/auto_examples .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,10 @@
-"""A box on the ground, hinged along a lower edge, is lifted: it turns about the hinge, as far as a limit lets it."""
+"""A box with a hinge
+==================
+
+A box on the ground, hinged along a lower edge, is lifted: it turns about the hinge, as far as a limit lets it.
+"""
+
+from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +28,7 @@ edge = 0.5 * size * np.array([[-1, 1, -1], [-1, -1, -1]])  # a hinge about y: tw
 hinge = perp.JointRows([*(row(d, edge[0]) for d in (x, y, z)), *(row(d, edge[1]) for d in (x, z))])
 limit = perp.LimitRows([np.concatenate([0 * z, y])], gap=0.002)  # 0.002 rad are left in this step, about -y
 
+spins = {}
 for lift in (10.0, 60.0):  # [N], against a weight of 19.6 N
     force = np.concatenate([(lift - 9.81 * mass) * z, np.zeros(3)])
     problem = perp.assemble_step([ground, hinge, limit], body, np.zeros(6), h, force=force, model="cone")
@@ -32,4 +39,15 @@ for lift in (10.0, 60.0):  # [N], against a weight of 19.6 N
         velocity = h * body.solve(force) + A.velocity(result)
         turning, stop = velocity[4], result.x[-1]
         print(f"{lift:g} N, {method:18} {result.status.name}: {turning:+.6f} rad/s, the limit takes {stop:.4f} N m s")
+    spins[f"{lift:g} N"] = -turning
     print(perp.contact_states(problem, result))
+
+if find_spec("matplotlib"):
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")
+    axes.bar(list(spins), list(spins.values()), width=0.5)
+    axes.axhline(0.002 / h, linestyle="--", label="what the limit allows")
+    axes.set(xlabel="lifted with", ylabel="turning [rad/s]")
+    axes.legend()
+    plt.show()

@@ -1,4 +1,10 @@
-"""A box of 1 kg on the ground carries one of 1000 kg: A stays factored as J M^-1 J^T, and both boxes come to rest."""
+"""Two bodies, one a thousand times the other
+==========================================
+
+A box of 1 kg on the ground carries one of 1000 kg: A stays factored as J M^-1 J^T, and both boxes come to rest.
+"""
+
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -23,3 +29,11 @@ velocity = falling + operator.velocity(result.x)
 print(f"{result.status.name} after {result.iterations} iterations; fastest body: {np.abs(velocity).max():.1e} m/s")
 print(f"ground carries {result.x[:12:3].sum() / dt:.2f} N, the boxes weigh {1001 * gravity:.2f} N")
 assert abs(result.x[:12:3].sum() / dt - 1001 * gravity) < 0.1
+
+if find_spec("matplotlib"):  # a thousand times the mass on top: the sweeps take their time
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")
+    axes.semilogy(result.history.iteration, result.history.residual)
+    axes.set(xlabel="sweep", ylabel="residual [N s]")
+    plt.show()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import runpy
 import subprocess
@@ -15,7 +16,34 @@ from perp.solvers.roster import METHODS
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BUILT = ROOT / "docs" / "_build"
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(page for page in (ROOT / "docs").rglob("*.md") if not page.is_relative_to(BUILT)),
+]
+
+JUDGED_BELOW = {
+    "README.md",
+    "CONTRIBUTING.md",
+    *(f"docs/{name}.md" for name in ("assignments", "contact", "lab", "liquids", "newton", "pivoting", "worlds")),
+}
+"""Pages whose blocks have a test of their own here, which knows what they should print."""
+
+
+def place(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def load_extension(name: str):
+    """A file of docs/extensions, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / "extensions" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+shown_output = load_extension("shown_output")
 
 
 def run_blocks(page: Path) -> int:
@@ -27,9 +55,55 @@ def run_blocks(page: Path) -> int:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_runs_and_says_something(example, capsys):
+def test_an_example_runs_and_says_something(example, capsys, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.delenv("DISPLAY", raising=False)
     runpy.run_path(str(example), run_name="__main__")
     assert len(capsys.readouterr().out) > 20
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if "```python" in page.read_text() and place(page) not in JUDGED_BELOW], ids=place
+)
+def test_a_page_shows_what_its_blocks_print(page, tmp_path, monkeypatch):
+    """Any page with Python on it; those that show no output are at least run."""
+    if page.stem == "reformulation":
+        pytest.importorskip("piqp")
+    monkeypatch.chdir(tmp_path)
+    for printed, shown in shown_output.run_page(page):
+        assert shown_output.is_as_shown(printed, shown or ""), f"shown:\n{shown}\nprinted:\n{printed}"
+
+
+def test_pages_with_tests_of_their_own_have_blocks():
+    assert all("```python" in (ROOT / name).read_text() for name in JUDGED_BELOW)
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown", "same"),
+    [
+        ("x = [0.25 0. ]", "x =  [0.25 0.]", True),
+        ("x = 0.251", "x = 0.25", True),
+        ("x = 0.27", "x = 0.25", False),
+        ("residual 3e-17", "residual 5e-09", True),
+        ("residual 3e-05", "residual 5e-09", False),
+        ("101 sweeps", "98 sweeps", True),
+        ("130 sweeps", "98 sweeps", False),
+        ("3 pivots", "2 pivots", False),
+        ("CONVERGED 0.1 s", "CONVERGED ...", True),
+        ("STAGNATED 0.1 s", "CONVERGED ...", False),
+        ("True", "True\nFalse", False),
+        ("something", "", False),
+    ],
+)
+def test_what_counts_as_the_same_output(printed, shown, same):
+    assert shown_output.is_as_shown(printed, shown) is same
+
+
+def test_outputs_are_written_into_a_page_where_it_shows_any(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```python\nprint(6 * 7)\n```\n\n```text\n41.0\n```\n\n```python\nquiet = 1\n```\n")
+    shown_output.write_outputs(page)
+    assert page.read_text() == ("```python\nprint(6 * 7)\n```\n\n```text\n42\n```\n\n```python\nquiet = 1\n```\n")
 
 
 def test_the_readme_shows_what_really_happens(tmp_path, monkeypatch, capsys):
@@ -66,8 +140,9 @@ def test_the_page_on_liquids_shows_what_really_happens(tmp_path, monkeypatch, ca
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     assert run_blocks(ROOT / "docs" / "liquids.md") == 4
-    height, divergence, tank, *methods = capsys.readouterr().out.splitlines()
-    assert "CONVERGED" in tank
+    height, divergence, *tank = capsys.readouterr().out.splitlines()
+    tank, methods = tank[:-3], tank[-3:]
+    assert "CONVERGED" in tank[0]
     assert 0.2 < float(height.split()[3]) < 0.45  # it came down from the ceiling
     assert float(divergence.split()[1]) < 1e-5
     assert [line.split()[1] for line in methods] == ["CONVERGED"] * 3
@@ -151,7 +226,7 @@ def test_the_commands_of_the_readme_work(tmp_path):
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("page", PAGES, ids=place)
 def test_links_and_named_files_exist(page):
     text = page.read_text()
     for target in re.findall(r"\]\((?!http)([^)#]+)", text):
@@ -165,6 +240,76 @@ def test_the_readme_names_every_method():
     text = (ROOT / "README.md").read_text()
     for method in METHODS:
         assert f"`{method.name}`" in text
+
+
+def test_every_method_has_its_place_on_one_page_of_a_family():
+    pages = (ROOT / "docs" / "methods").glob("*.md")
+    listed = [
+        name for page in pages for line in re.findall(r"{roster} (.*)", page.read_text()) for name in line.split()
+    ]
+    assert sorted(listed) == sorted(method.name for method in METHODS)
+
+
+def test_the_overview_of_families_names_every_method():
+    text = (ROOT / "docs" / "methods" / "index.md").read_text()
+    assert [method.name for method in METHODS if f"`{method.name}`" not in text] == []
+
+
+def test_every_public_name_is_in_the_reference():
+    """As a class, a function or a module; methods are listed by the pages of their families."""
+    pages = [*(ROOT / "docs" / "reference").glob("*.md"), ROOT / "docs" / "methods" / "wrappers.md"]
+    listed = {name for page in pages for name in re.findall(r":: perp\.(\w+)$", page.read_text(), re.MULTILINE)}
+    methods = {method.__name__ for method in METHODS}
+    assert sorted(set(perp.__all__) - listed - methods - {"__version__"}) == []
+
+
+def test_docstrings_are_turned_into_restructured_text():
+    translate = load_extension("plain_docstrings").translate
+    made = translate(["The norm |x_t| of `x_t`s.", "", "    |x| <= a_", "", "* one: 2 * 3"])
+    assert made == ["The norm \\|x\\_t\\| of ``x_t``\\ s.", "", "::", "", "        |x| <= a_", "", "* one: 2 \\* 3"]
+    section = ["Do it.", "", "Parameters", "----------", "x_0", "    Where |x| is."]
+    assert translate(section) == ["Do it.", "", "Parameters", "----------", "x\\_0", "    Where \\|x\\| is."]
+
+
+def test_links_that_leave_the_pages_lead_to_pages():
+    pytest.importorskip("sphinx")
+    rewrite = load_extension("page_links").rewrite
+    docs = ROOT / "docs"
+    assert rewrite("[a](../examples/two_bodies.py)", docs) == "[a](/auto_examples/two_bodies.rst)"
+    assert rewrite("[a](../../README.md#set-up)", docs / "methods") == "[a](/index.md#set-up)"
+    assert rewrite("[a](docs/lab.md), [b](https://x.org/a.md)", ROOT) == "[a](/lab.md), [b](https://x.org/a.md)"
+
+
+def test_formulas_become_mathml_or_say_what_is_unknown():
+    pytest.importorskip("latex2mathml")
+    pytest.importorskip("sphinx")
+    to_mathml = load_extension("mathml").to_mathml
+    assert "<mo>⟂</mo>" in to_mathml(r"0 \le x \perp y", "inline")
+    assert "<mtd" in to_mathml(r"\begin{aligned} a &= b \\ c &= d \end{aligned}", "block")
+    with pytest.raises(ValueError, match="not understood"):
+        to_mathml(r"a & b", "inline")
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_warnings_and_asks_nobody_for_anything(tmp_path):
+    """`make docs`: formulas, fonts, scripts, search: all of it stands in the folder."""
+    for package in ("sphinx", "myst_parser", "pydata_sphinx_theme", "sphinx_gallery", "latex2mathml", "mujoco"):
+        pytest.importorskip(package)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", str(ROOT / "docs"), str(tmp_path)]
+    built = subprocess.run(command, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) > 40
+    loading = re.compile(
+        r"""<(?:script|img|iframe|source)[^>]*\ssrc(?:set)?=["']?(?:https?:)?//[^>]*>|"""
+        r"""<link(?![^>]*rel="(?:canonical|license)")[^>]*href=["']?(?:https?:)?//[^>]*>"""
+    )
+    assert [found for page in pages for found in loading.findall(page.read_text())] == []
+    sheets = [sheet.read_text() for sheet in tmp_path.rglob("*.css")]
+    assert [
+        found for sheet in sheets for found in re.findall(r"(?:@import|url\()\s*[\"']?(?:https?:)?//[^)]*", sheet)
+    ] == []
+    assert (tmp_path / "searchindex.js").stat().st_size > 10_000
 
 
 def test_public_names_exist_and_are_documented():
