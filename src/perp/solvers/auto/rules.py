@@ -248,10 +248,11 @@ RULES: tuple[Rule, ...] = (
         "any sparse",
         lambda it: it.n > FEW_ROWS and not it.is_full,
         (
-            INTERIOR,
             Step(InteriorPoint(), from_best=False),
+            LEMKE,
             FISCHER,
-            Step(BlockPrincipal(), iterations=60),
+            Step(BlockPrincipal(), iterations=60, most_rows=3000),
+            Step(InteriorPivoting(), from_best=False, most_rows=3000),
             *LAST_RESORTS,
         ),
         "the diagonal has zeros, as in programs with constraints: interior points on sparse factors",
