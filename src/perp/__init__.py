@@ -27,8 +27,10 @@ from perp.problems.operators import (
     SparseOperator,
     StencilOperator,
 )
+from perp.problems.proofs import ErrorBound, Proof, error_bounds, prove
 from perp.problems.residuals import Residuals, verify
 from perp.solvers.api import solve
+from perp.solvers.auto.explain import Explanation, explain
 from perp.solvers.fixed_box import solve_fixed_box
 from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
@@ -101,7 +103,13 @@ __all__ = [
     "MotorRows",
     "assemble_step",
     "solve",
+    "explain",
+    "Explanation",
     "verify",
+    "prove",
+    "Proof",
+    "error_bounds",
+    "ErrorBound",
     "verify_certificate",
     "Certificate",
     "save",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,11 +27,17 @@ def verify(
         ),
     ] = None,
     tol: Annotated[float, typer.Option(help="Exit with 0 when the residual is at most this, else with 1.")] = 1e-8,
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove", help="Also prove that a solution lies near x, rounding included; without a proof exit with 1."
+        ),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
 ) -> None:
     """Measure how well a given x solves a problem, apart from any solver."""
     from perp.lab.answers import load_answer
-    from perp.problems import residuals
+    from perp.problems import proofs, residuals
     from perp.problems.files import load, load_solution
 
     with refusing(FileFormatError, InvalidProblem, MissingExtra, OSError, MemoryError):
@@ -41,12 +47,30 @@ def verify(
         raise CommandError(f"{file}: no solution is stored with this problem; give a file that has one")
     with refusing(InvalidProblem):
         measured = residuals.verify(problem, x)
+        proof = proofs.prove(problem, x) if prove else None
+        bounds = proofs.error_bounds(problem, x) if prove else ()
     if json:
         from perp.lab.results import to_json
 
-        typer.echo(to_json(asdict(measured)))
+        document = asdict(measured)
+        if proof is not None:
+            document |= {"proof": _as_data(proof), "error_bounds": [_as_data(bound) for bound in bounds]}
+        typer.echo(to_json(document))
     else:
         verdict = "within" if measured.residual <= tol else "NOT within"
         typer.echo(f"{measured}\n\nthe residual is {verdict} the tolerance {tol:g}")
-    if not measured.residual <= tol:
+        if proof is not None:
+            typer.echo("\n".join(["", str(proof), *map(str, bounds)]))
+    if not measured.residual <= tol or (proof is not None and not proof.exists):
         raise typer.Exit(NOT_CONVERGED)
+
+
+def _as_data(item: Any) -> dict[str, Any]:
+    """The fields of a proof or a bound as plain data: arrays as lists, fractions as text."""
+    plain: dict[str, Any] = {}
+    for field in fields(item):
+        value = getattr(item, field.name)
+        if isinstance(value, tuple):
+            value = [str(entry) for entry in value]
+        plain[field.name] = value.tolist() if hasattr(value, "tolist") else value
+    return plain

@@ -16,15 +16,20 @@ a disc, whose radius is given (model `disc`) or stands at the normal impulse (`c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from math import isnan
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from math import inf, isnan
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perp.problems.friction import ContactProblem, law_number
 from perp.problems.inputs import Vector, as_vector, freeze
 from perp.problems.problem import Problem
+
+if TYPE_CHECKING:
+    from perp.problems.proofs import ErrorBound, Proof
 
 CARRIES_SHARE = 1e-6
 """Contacts whose A_nn x_n is a smaller share of the largest do not count as carrying an impulse."""
@@ -87,18 +92,26 @@ class Residuals:
     """Mean over rows of 1/2 A_ii r_i^2 [J] with r_i = x_i - clip(x_i - y_i / A_ii): the unit-consistent error."""
     energy_max: float | None
     """The largest of them."""
+    proof: Proof | None = None
+    """Of `verify(..., prove=True)`: a box that is proved to hold a solution, or why there is none."""
+    error_bounds: tuple[ErrorBound, ...] = ()
+    """Of `verify(..., prove=True)`: known bounds of the distance to the solution, sharpest first."""
 
     def __str__(self) -> str:
         def tell(value: float | int | None) -> str:
             return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.3e}"
 
-        return "\n".join(f"{f.name.replace('_', ' '):>18}: {tell(getattr(self, f.name))}" for f in fields(self))
+        measures = [f for f in fields(self) if f.name not in ("proof", "error_bounds")]
+        table = "\n".join(f"{f.name.replace('_', ' '):>18}: {tell(getattr(self, f.name))}" for f in measures)
+        return table if self.proof is None else "\n".join([table, "", str(self.proof), *map(str, self.error_bounds)])
 
 
-def verify(problem: Problem, x: Any) -> Residuals:
+def verify(problem: Problem, x: Any, *, prove: bool = False) -> Residuals:
     """Every residual of x (a vector or a `Result`), recomputed from the problem alone; prints as a table.
 
-    Of an answer to another model of the same contacts the impulses are taken.
+    Of an answer to another model of the same contacts the impulses are taken. With `prove` there is also, for problems
+    of up to a thousand rows, a proof that a solution exists in a small box (`perp.prove`), and the known bounds of the
+    distance to the solution for matrices of some classes (`perp.error_bounds`).
     """
     from perp.problems.models.change import carry_over
 
@@ -108,7 +121,13 @@ def verify(problem: Problem, x: Any) -> Residuals:
     with np.errstate(all="ignore"):  # overflow shows in the numbers
         if isinstance(source, Problem):
             given = carry_over(given, source, problem)
-        return measure(problem, np.array(as_vector(given, "x", problem.n)))
+        point = np.array(as_vector(given, "x", problem.n))
+        measured = measure(problem, point)
+    if not prove:
+        return measured
+    from perp.problems import proofs  # not at the top: proofs are rarely asked for
+
+    return replace(measured, proof=proofs.prove(problem, point), error_bounds=proofs.error_bounds(problem, point))
 
 
 def measure(problem: Problem, x: Vector) -> Residuals:
@@ -173,16 +192,27 @@ def _sliding_gap(problem: ContactProblem, x: Vector, y: Vector) -> float:
 Measures = tuple[float, float, int, int, float, float, float, float, float]
 
 
+@cache
+def _watching() -> tuple[ModuleType, int]:
+    """The kernels, imported when first needed, and how many numbers they work on beside the vectors."""
+    from perp.kernels import watching
+
+    return watching, int(watching.KINDS * watching.LANES)
+
+
 class Watch:
     """The few measures that a loop takes at every check; keeps the arrays that the compiled pass works on."""
 
     def __init__(self, problem: Problem) -> None:
-        from perp.kernels import watching
-
+        watching, scratch = _watching()
         n = problem.n
         self.problem = problem
-        self.y = np.empty(n)
-        self.previous, self.mark = np.full((2, n), np.inf)
+        self.y: Vector = np.empty(n)
+        self.previous: Vector
+        self.mark: Vector
+        points = np.empty((2, n))
+        points.fill(np.inf)
+        self.previous, self.mark = points
         self._seen: tuple[Vector, float] | None = None
         self._accepted: float | None = None
         if isinstance(problem, ContactProblem):
@@ -198,15 +228,14 @@ class Watch:
             lower, upper = problem.bounds(self.y) if bounded else (problem.b, problem.b)  # which nobody reads then
             scale = problem.row_scales if scaled else problem.b
             self._pass = watching.watch_quickly
-            self._arguments = (bounded, lower, upper, scaled, scale, self.previous, self.mark)
-            self._arguments += (np.empty(int(watching.KINDS * watching.LANES)),)
+            self._arguments = (bounded, lower, upper, scaled, scale, self.previous, self.mark, np.empty(scratch))
 
     def look(self, x: Vector) -> Measures:
         """(residual, merit, active, changed, change, drift, from_mark, largest, probe) at x; see `kernels.watching`."""
         self._seen = self._accepted = None
         y = self.problem.A.slack(x, self.problem.b, self.y)
         measures: Measures = self._pass(x, y, *self._arguments)
-        if not measures[1] < np.inf and not isinstance(self.problem, ContactProblem):
+        if not measures[1] < inf and not isinstance(self.problem, ContactProblem):
             measures = self._look_with_care(x, y)
         self._seen = x, measures[0]
         return measures
