@@ -54,13 +54,18 @@ def solve(
     problem
         `LCP`, `BoxLCP` or `ContactProblem`.
     method
-        A name (`perp methods` lists them), a method object such as `perp.PSOR(relaxation=1.4)`, or "auto".
+        "auto" learns what is cheap to learn of the problem, asks one method after the other until the answer is
+        certain or proved not to exist, and lists them in `result.methods`; `perp.explain(problem)` says why. Or a name
+        (`perp methods` lists them), or a method object such as `perp.PSOR(relaxation=1.4)`: that method and no other.
     tol
-        The solve succeeds when the residual, the largest entry of x - clip(x - y, lower, upper), is at most this.
-        Default 1e-8. Zero runs until nothing changes any more.
+        Default 1e-8. A method that is named succeeds when the residual, the largest entry of
+        x - clip(x - y, lower, upper), is at most this. "auto" succeeds when the scaled residual is
+        (`result.scaled_residual`): the residual divided by min(r0, max(1, |x|)), where r0 is the residual of the cold
+        start, so that the units of the problem do not matter. Zero runs until nothing changes any more.
     max_iterations, max_seconds
         Limits; by default the method's own limit of iterations (1000 for the splitting methods) and no time limit. With
-        a time limit alone, iterations are not limited.
+        a time limit alone, the iterations of a named method are not limited. With "auto" they are limits for all
+        methods together.
     x0
         Where to start: a vector or an earlier `Result`; default the point nearest to 0 within the bounds. A point
         outside the bounds is projected. Of the answer to another problem that is made of the same contacts (another
