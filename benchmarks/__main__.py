@@ -15,6 +15,9 @@ from rich.console import Console
 from rich.table import Table
 
 import perp
+from benchmarks.auto import measure_auto
+from benchmarks.campaign import add_campaign_options, run_campaign
+from benchmarks.choosing import add_choosing_options, measure_choosing
 from benchmarks.contacts import measure_contact_methods
 from benchmarks.cpp_twin import FLAGS, CppTwin
 from benchmarks.fluid import add_fluid_options, measure_fluid
@@ -46,7 +49,13 @@ BENCHMARKS: dict[str, Measure] = {
     "preconditioners": measure_preconditioners,
     "worlds": measure_worlds,
     "fluid": measure_fluid,
+    "auto": measure_auto,
+    "choosing": measure_choosing,
+    "campaign": run_campaign,
 }
+
+ONLY_BY_NAME = ("choosing", "campaign")
+"""Those that write files into the documentation."""
 
 
 def main(arguments: list[str]) -> None:
@@ -54,10 +63,12 @@ def main(arguments: list[str]) -> None:
     parser.add_argument(
         "names",
         nargs="*",
-        help=f"of {', '.join(BENCHMARKS)}; none: all, pivoting, newton and fluid in their quick forms",
+        help=f"of {', '.join(BENCHMARKS)}; none: all but choosing and campaign, in their quick forms",
     )
     add_options(parser)
     add_fluid_options(parser)
+    add_choosing_options(parser)
+    add_campaign_options(parser)
     options = parser.parse_args(arguments)
     unknown = set(options.names) - set(BENCHMARKS)
     if unknown:
@@ -68,7 +79,7 @@ def main(arguments: list[str]) -> None:
         f"perp {perp.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"Numba {numba.__version__}, {os.cpu_count()} cores, BLAS on one thread"
     )
-    for name in options.names or BENCHMARKS:
+    for name in options.names or (name for name in BENCHMARKS if name not in ONLY_BY_NAME):
         for shown in BENCHMARKS[name](options):
             console.print(shown)
 

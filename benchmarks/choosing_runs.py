@@ -1,0 +1,154 @@
+"""Every candidate on every problem of a family, each call on a problem that nobody has looked at before.
+
+Times are those of the processor, with all threads of this process: what others do on the machine is not in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from statistics import median
+from time import process_time
+
+import numpy as np
+
+import perp
+from benchmarks.choosing_candidates import TOLERANCE, Candidate
+from benchmarks.choosing_families import Family
+from benchmarks.choosing_rows import FALSE, NOT_RUN, Row, RowFile
+from perp.problems.problem import Problem
+from perp.problems.residual_scale import residual_scale
+
+REHEARSAL = 99
+"""The seed of a problem that does not count: kernels are loaded on it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much is measured."""
+
+    largest: int = 100_000
+    """Sizes beyond are left out."""
+    seeds: int = 3
+    large: int = 2000
+    """From so many rows on there is one seed less, from five times as many only one, and few are asked."""
+    few: int = 9
+    """The best of the size before, which alone are asked on a large problem."""
+    seconds: float = 0.6
+    """What a call may take on a problem with fewer than 500 rows."""
+    seconds_of_large: float = 4.0
+    patience: float = 10.0
+    """A call that takes so many times the shortest successful one so far is cut off, but not before `least_seconds`."""
+    least_seconds: float = 0.15
+    repeats: int = 5
+    short: float = 0.01
+    """Calls of fewer seconds are repeated."""
+
+    def cap(self, n: int) -> float:
+        return self.seconds if n < 480 else self.seconds_of_large
+
+    def seeds_for(self, n: int) -> int:
+        fewer = 0 if n < self.large else 1 if n < 5 * self.large else 2
+        return max(1, self.seeds - fewer)
+
+
+QUICK = Limits(largest=500, seeds=1, seconds=0.3, seconds_of_large=1.0, least_seconds=0.05, repeats=3)
+
+
+def measure_family(
+    family: Family, candidates: Sequence[Candidate], file: RowFile, limits: Limits
+) -> Iterator[tuple[int, int]]:
+    """Add a row for each candidate that fits; yields (n, seed) as each problem is finished."""
+    dropped: set[str] = set()
+    order = list(candidates)
+    warmed: set[str] = set()
+    sizes = [n for n in family.sizes if n <= limits.largest]
+    for n, next_size in zip(sizes, [*sizes[1:], None], strict=True):
+        for seed in range(limits.seeds_for(n)):
+            _measure_problem(family, n, seed, order, dropped, warmed, file, limits)
+            yield n, seed
+        here = [row for row in file.rows.values() if row.family == family.name and row.n == n]
+        order.sort(key=lambda candidate: _rank(candidate.label, here))
+        dropped = _hopeless(here)
+        if next_size is not None and next_size >= limits.large:
+            dropped |= {candidate.label for candidate in order[limits.few :]}
+
+
+def _measure_problem(
+    family: Family,
+    n: int,
+    seed: int,
+    candidates: Sequence[Candidate],
+    dropped: set[str],
+    warmed: set[str],
+    file: RowFile,
+    limits: Limits,
+) -> None:
+    missing = [one for one in candidates if (family.name, n, seed, one.label) not in file.rows]
+    if not missing:
+        return
+    problem = family.make(n, seed)
+    missing = [one for one in missing if one.fits(problem)]
+    if not missing:
+        return
+    tol = absolute_tolerance(problem, limits.cap(n))
+    known = (file.rows.get((family.name, n, seed, one.label)) for one in candidates)
+    shortest = min((row.seconds for row in known if row is not None and row.solved), default=limits.cap(n))
+    for candidate in missing:
+        if candidate.label in dropped:
+            file.add(Row(family.name, n, problem.n, seed, candidate.label, NOT_RUN, np.inf, 0.0))
+            continue
+        if candidate.label not in warmed:
+            warmed.add(candidate.label)
+            candidate.solve(family.make(family.sizes[0], REHEARSAL), limits.least_seconds)
+        cap = min(limits.cap(n), max(limits.least_seconds, limits.patience * shortest))
+        row = _measure(family, n, seed, candidate, problem, tol, cap, limits)
+        file.add(row)
+        if row.solved:
+            shortest = min(shortest, row.seconds)
+
+
+def _measure(
+    family: Family, n: int, seed: int, candidate: Candidate, problem: Problem, tol: float, cap: float, limits: Limits
+) -> Row:
+    x0 = family.starting_point(n, seed)
+    seconds: list[float] = []
+    while not seconds or (len(seconds) < limits.repeats and sum(seconds) < limits.short * limits.repeats):
+        fresh = deepcopy(problem)
+        begun = process_time()
+        result = candidate.solve(fresh, cap, x0, tol)
+        seconds.append(process_time() - begun)
+    residual, status = judge(problem, result)
+    return Row(family.name, n, problem.n, seed, candidate.label, status, residual, median(seconds))
+
+
+def absolute_tolerance(problem: Problem, seconds: float) -> float:
+    """What a method called by name is asked for, so that its scaled residual is just within `TOLERANCE`.
+
+    "auto" takes its tolerance as a share of `residual_scale`, which follows the size of the solution; the methods take
+    theirs in the caller's units. Where "auto" finds no solution in time, the scale is that of a small one.
+    """
+    answer = perp.solve(deepcopy(problem), tol=TOLERANCE, max_seconds=seconds)
+    return TOLERANCE * residual_scale(problem, answer.x if answer.success else np.zeros(problem.n))
+
+
+def judge(problem: Problem, result: perp.Result) -> tuple[float, str]:
+    """The scaled residual of the answer, computed anew, and how the solve ended."""
+    residual = perp.verify(problem, result.x).residual / residual_scale(problem, result.x)
+    return residual, FALSE if result.success and not residual <= TOLERANCE else result.status.name
+
+
+def _hopeless(rows: Sequence[Row]) -> set[str]:
+    """Those that solved no problem of this size because time was up: on a larger one they are not asked."""
+    by_method: dict[str, list[Row]] = {}
+    for row in rows:
+        by_method.setdefault(row.method, []).append(row)
+    return {method for method, runs in by_method.items() if all(run.status in ("TIME_LIMIT", NOT_RUN) for run in runs)}
+
+
+def _rank(label: str, rows: Sequence[Row]) -> tuple[float, float]:
+    """The most reliable and then the quickest at the size before come first: they set the time for the others."""
+    mine = [row for row in rows if row.method == label]
+    solved = [row.seconds for row in mine if row.solved]
+    return (-len(solved) / len(mine) if mine else 0.0, median(solved) if solved else np.inf)
