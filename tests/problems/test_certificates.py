@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from fractions import Fraction
+
 import grid_operators as grids
 import numpy as np
 import pytest
@@ -13,8 +16,8 @@ from scipy.optimize import linprog
 from scipy.sparse.linalg import LinearOperator
 
 import perp
-from perp import BoxLCP, gallery, verify_certificate
-from perp.errors import InvalidProblem, MissingAbility
+from perp import BoxLCP, verify_certificate
+from perp.errors import MissingAbility
 
 INF = np.inf
 
@@ -206,13 +209,13 @@ def test_a_u_that_makes_no_sense_is_refused(bad):
         verify_certificate(perp.LCP(np.zeros((2, 2)), [-1.0, -1.0]), bad)
 
 
-def test_contact_problems_and_operators_without_a_transpose_are_refused():
-    with pytest.raises(InvalidProblem, match="contact"):
-        verify_certificate(gallery.make("box_stack", n=48).problem, np.ones(48))
+def test_operators_without_a_transpose_and_what_is_no_problem_are_refused():
     with pytest.raises(MissingAbility, match="A\\^T u"):
         verify_certificate(
             perp.LCP(perp.MatrixFreeOperator(LinearOperator((2, 2), lambda x: 0 * x)), [-1.0, -1.0]), [1.0, 1.0]
         )
+    with pytest.raises(TypeError, match="int"):
+        verify_certificate(3, [1.0])
 
 
 def test_an_empty_problem_has_no_proof():
@@ -241,3 +244,118 @@ def test_a_closed_region_is_proved_without_forming_its_matrix(storage, caplog):
         assert verify_certificate(perp.LCP(A, b), np.ones(A.n)).valid
         assert not verify_certificate(perp.LCP(A, -b), np.ones(A.n)).valid
     assert not caplog.messages
+
+
+# ------------------------------------------------------------------------------------------------ kinds, rows and reach
+
+
+def test_a_certificate_is_checked_anew_by_its_vector_alone():
+    problem = perp.LCP([[0.0, -1.0], [-1.0, 0.0]], [-1.0, -1.0])
+    proof = verify_certificate(problem, [1.0, 1.0])
+    assert verify_certificate(problem, proof).valid
+    forged = dataclasses.replace(proof, u=np.array([1.0, -1.0]), margin=-1.0, valid=True)
+    assert not verify_certificate(problem, forged).valid
+    other = perp.LCP([[1.0, -1.0], [-1.0, 1.0]], [1.0, 1.0])
+    assert not verify_certificate(other, proof).valid
+
+
+def test_equations_that_contradict_each_other_are_named_as_such():
+    A = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [2.0, 5.0, 1.0]])  # the last row is twice the first plus the second
+    problem = BoxLCP(A, [-1.0, -1.0, -4.0], -INF, INF)
+    verdict = verify_certificate(problem, [-2.0, -1.0, 1.0])
+    assert verdict.valid
+    assert verdict.exact
+    assert verdict.kind == "inconsistent"
+    assert verdict.rows == (0, 1, 2)
+    assert "rows 0, 1 and 2 contradict each other" in verdict.reason
+    assert verdict.proves.startswith("no solution")
+    consistent = BoxLCP(A, [-1.0, -1.0, -3.0], -INF, INF)
+    assert not verify_certificate(consistent, [-2.0, -1.0, 1.0]).valid
+
+
+def test_an_equation_that_contradicts_bounds_is_infeasible_and_not_inconsistent():
+    problem = BoxLCP([[0.0, 1.0], [0.0, 0.0]], [1.0, 0.0], [-INF, 0.0], INF)  # x_1 = -1, and x_1 >= 0
+    verdict = verify_certificate(problem, [-1.0, 0.0])
+    assert verdict.valid
+    assert verdict.kind == "infeasible"
+    assert verdict.rows == (0,)
+
+
+def test_an_empty_row_with_a_constant_contradicts_itself():
+    verdict = verify_certificate(BoxLCP([[0.0]], [1.0], -INF, INF), [-1.0])
+    assert verdict.kind == "inconsistent"
+    assert "row 0 contradicts itself" in verdict.reason
+
+
+def test_long_lists_of_rows_are_cut_in_messages():
+    n = 40
+    problem = BoxLCP(np.zeros((n, n)), np.ones(n), -INF, INF)
+    assert "(40 rows)" in verify_certificate(problem, -np.ones(n)).reason
+
+
+def test_whole_numbers_prove_to_the_last_bit_and_rounded_ones_as_far_as_they_reach():
+    assert verify_certificate(perp.LCP([[1.0, -1.0], [-1.0, 1.0]], [-1.0, -1.0]), [1.0, 1.0]).reach == INF
+    nearly = perp.LCP([[1.0, -1.0], [-1.0, 1.0 + 2.0**-52]], [-1.0, -1.0])  # regular: x = (2^53 + 1, 2^53)
+    verdict = verify_certificate(nearly, [1.0, 1.0])
+    assert verdict.valid
+    assert not verdict.exact
+    assert 2.0**52 < verdict.reach <= 2.0**53
+
+
+def test_a_proof_that_an_ordinary_solution_contradicts_is_refused():
+    """x = (44, 45) solves it in exact arithmetic, and b^T u is negative by more than rounding errors."""
+    step = 2.0**-52
+    problem = perp.LCP([[1.0, -1.0], [-1.0, 1.0 + step]], [1.0, -1.0 - 45 * step])
+    verdict = verify_certificate(problem, [1.0, 1.0])
+    assert not verdict.valid
+    assert verdict.reach <= 45.0 * 1.01
+    assert "solutions have a sum" in verdict.reason
+
+
+@given(seed=strategies.SEEDS, tilt=st.integers(0, 6), exponent=st.sampled_from([-990, -300, 0, 300, 990]))
+def test_whatever_is_accepted_holds_for_all_solutions_within_reach(seed, tilt, exponent):
+    """Nearly singular A and any margin: a planted solution is never within the reach of an accepted certificate."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 5))
+    u = rng.integers(1, 4, n).astype(float)
+    A = rng.integers(-3, 4, (n, n)).astype(float)
+    A[-1] = -(u[:-1] @ A[:-1]) / u[-1]  # u^T A = 0 up to rounding
+    A[-1, rng.integers(n)] += rng.choice([-1.0, 0.0, 1.0]) * 2.0 ** (-52 + tilt)
+    x, y = rng.integers(0, 3, n) * 2.0 ** rng.integers(0, 30, n), rng.integers(0, 2, n).astype(float)
+    b = np.where(x > 0.0, 0.0, y) - A @ x
+    left = [Fraction(b[i]) + sum(Fraction(A[i, j]) * Fraction(x[j]) for j in range(n)) for i in range(n)]
+    is_solution = all(r >= 0 and (r == 0 or x[i] == 0.0) for i, r in enumerate(left))
+    assume(is_solution)
+    for problem in (perp.LCP(A, b), perp.LCP(np.ldexp(A, exponent), np.ldexp(b, exponent))):
+        for trial in (u, u + rng.normal(size=n) * 1e-12, np.abs(rng.normal(size=n))):
+            verdict = verify_certificate(problem, trial)
+            assert not (verdict.valid and x.sum() < verdict.reach)
+
+
+@pytest.mark.parametrize("scale", [2.0**-1000, 1.0, 2.0**1000])
+def test_numbers_at_the_ends_of_the_range_neither_overflow_nor_vanish(scale):
+    n = 50
+    A = np.full((n, n), -1e5 * scale)
+    assert verify_certificate(perp.LCP(A, np.full(n, -1e5 * scale)), np.ones(n)).exact
+    assert not verify_certificate(perp.LCP(-A, np.full(n, -1e5 * scale)), np.ones(n)).valid
+    assert not verify_certificate(perp.LCP(A, np.full(n, 1e5 * scale)), np.ones(n)).valid
+
+
+def test_bounds_that_stand_for_infinity_do_not_spoil_a_proof_with_rounding_errors():
+    J = np.array([0.1, 0.7, -0.3])
+    A = np.outer(J, J)
+    b, u = np.array([-1.0, 0.2, 0.0]), np.array([0.3, 0.0, 0.1])
+    assert verify_certificate(BoxLCP(A, b, 0.0, INF), u).valid
+    ready = BoxLCP(A, b, 0.0, [INF, 1e300, INF])
+    assert verify_certificate(ready, u).valid
+
+
+def test_matrices_too_large_for_exact_sums_are_added_up_in_extended_precision():
+    n = 700  # 490,000 products
+    J = np.random.default_rng(0).standard_normal((n, 5))
+    J -= J.mean(axis=0)
+    for matrix in (J @ J.T, sparse.csr_array(J @ J.T)):
+        verdict = verify_certificate(perp.LCP(matrix, -np.ones(n)), np.ones(n))
+        assert verdict.valid
+        assert verdict.reach > 1e10
+        assert not verify_certificate(perp.LCP(matrix, np.ones(n)), np.ones(n)).valid

@@ -1,0 +1,134 @@
+"""Proof by exhaustion: every index set of a small problem refuted, with no rounding error unaccounted for.
+
+A solution has each row at its lower bound (y_i >= 0), at its upper one (y_i <= 0) or free (y_i = 0): 2^n index sets
+for an LCP, up to 3^n for boxes. For each, A_FF x_F = -b_F - A_FT x_T either has no solution, or one that breaks a sign,
+or a whole affine space of them, whose intersection with the signs is decided by an exact linear program
+(`exact_program`). Most sets are refuted in floating point with bounded errors (`refuting`), the others in rational
+numbers, which floats are, so that nothing is rounded.
+
+This proves that there is no solution also where some x within its bounds has an admissible slack, so that no separating
+vector exists, as for [[2, 1], [1, -1]], b = (2, -2). The list of refutations is not stored: `verify_certificate` makes
+it again, from A, b and the bounds alone. It may be that of a few rows of a large problem if these are coupled with no
+others: A_ij = 0 for i in them and j not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from perp.errors import InvalidProblem
+from perp.problems.certificates.certificate import PROVABLE, Certificate
+from perp.problems.certificates.exact_program import Conditions, Equations, is_possible
+from perp.problems.certificates.refuting import FREE, LOWER, UPPER, list_doubtful
+from perp.problems.inputs import Matrix, Vector, freeze
+from perp.problems.problem import Problem
+
+MOST_ROWS, MOST_SETS = 14, 2**13
+
+
+@dataclass(frozen=True)
+class ExactProblem:
+    """A few rows of a problem in rational numbers; None stands for an infinite bound."""
+
+    A: list[list[Fraction]]
+    b: list[Fraction]
+    lower: list[Fraction | None]
+    upper: list[Fraction | None]
+
+    @property
+    def sides(self) -> list[tuple[int, ...]]:
+        """Where each row can be. A fixed row is at its lower bound, and its slack is anything."""
+        return [
+            (LOWER,) if low == high and low is not None else
+            (*(side for side, bound in ((LOWER, low), (UPPER, high)) if bound is not None), FREE)
+            for low, high in zip(self.lower, self.upper, strict=True)
+        ]  # fmt: skip
+
+    def as_floats(self) -> tuple[Matrix, Vector, Vector, Vector]:
+        """A, b, lower and upper: these numbers were floats, so nothing is lost."""
+        low, high = (
+            np.array([infinite if bound is None else float(bound) for bound in bounds])
+            for bounds, infinite in ((self.lower, -np.inf), (self.upper, np.inf))
+        )
+        return np.array(self.A, dtype=np.float64), np.array(self.b, dtype=np.float64), low, high
+
+
+def prove_by_exhaustion(problem: Problem, rows: Any = None, *, max_seconds: float | None = None) -> Certificate:
+    """The verdict on "every index set of these rows (default: all) is refuted", for at most 14 rows and 2^13 sets.
+
+    A time limit that is reached, or too many sets, make it invalid, and so does a solution, which the reason names.
+    """
+    if problem.kind not in PROVABLE:
+        raise InvalidProblem(f"exhaustion is for 'lcp' and 'box' problems, and this one is '{problem.kind}'")
+    chosen = tuple(range(problem.n)) if rows is None or not len(rows) else tuple(sorted(int(i) for i in rows))
+
+    def verdict(reason: str, *, valid: bool = False) -> Certificate:
+        return Certificate(freeze(np.zeros(problem.n)), np.inf, valid, reason, "exhausted", chosen)
+
+    if not chosen:
+        return verdict("there are no rows")
+    if len(chosen) > MOST_ROWS:
+        return verdict(f"{len(chosen)} rows are too many to look at all their index sets")
+    exact, coupled = _take_rows(problem, chosen)
+    if coupled is not None:
+        return verdict(f"row {coupled[0]} is coupled with row {coupled[1]}, which is not among those looked at")
+    count = prod(len(sides) for sides in exact.sides)
+    if count > MOST_SETS:
+        return verdict(f"{count} index sets are too many to look at all of them")
+    end = np.inf if max_seconds is None else perf_counter() + max_seconds
+    all_sides = np.array(list(product(*exact.sides)), dtype=np.int8)
+    doubtful = list_doubtful(*exact.as_floats(), all_sides)
+    for number in doubtful.tolist():
+        if perf_counter() > end:
+            return verdict(f"the time limit was reached at index set {number} of {count}")
+        sides = all_sides[number].tolist()
+        if is_possible(*state_conditions(exact, sides)):
+            free = [chosen[k] for k, side in enumerate(sides) if side == FREE]
+            return verdict(f"there is a solution with the rows {free} free")
+    return verdict(f"none of the {count} index sets has a solution", valid=True)
+
+
+def state_conditions(exact: ExactProblem, sides: Sequence[int]) -> tuple[Equations, Conditions]:
+    """The equations A_FF x_F = r and the conditions c . x_F >= r of an index set, in the unknowns x_F."""
+    free = [i for i, side in enumerate(sides) if side == FREE]
+    tight = [i for i, side in enumerate(sides) if side != FREE]
+    at = {i: exact.lower[i] if sides[i] == LOWER else exact.upper[i] for i in tight}
+    equations: Equations = []
+    conditions: Conditions = []
+    for i, side in enumerate(sides):
+        constant = exact.b[i] + sum((exact.A[i][j] * value for j, value in at.items() if value), Fraction(0))
+        row = [exact.A[i][j] for j in free]
+        if side == FREE:
+            equations.append((row, -constant))
+        elif exact.lower[i] != exact.upper[i]:
+            conditions.append(([-side * entry for entry in row], side * constant))
+    for place, i in enumerate(free):
+        for sign, bound in ((1, exact.lower[i]), (-1, exact.upper[i])):
+            if bound is not None:
+                unit = [Fraction(sign if k == place else 0) for k in range(len(free))]
+                conditions.append((unit, sign * bound))
+    return equations, conditions
+
+
+def _take_rows(problem: Problem, rows: tuple[int, ...]) -> tuple[ExactProblem, tuple[int, int] | None]:
+    """These rows, and a place outside them where one has an entry, if there is one."""
+    part = problem.A.to_sparse()[list(rows)].tocoo()
+    place = {row: k for k, row in enumerate(rows)}
+    A = [[Fraction(0)] * len(rows) for _ in rows]
+    coupled = None
+    for i, j, value in zip(part.row.tolist(), part.col.tolist(), part.data.tolist(), strict=True):
+        if j in place:
+            A[i][place[j]] = Fraction(value)
+        elif value != 0.0:
+            coupled = coupled or (rows[i], j)
+    lower, upper = problem.bounds(np.zeros(problem.n))
+    bounds = ([None if np.isinf(bound[i]) else Fraction(float(bound[i])) for i in rows] for bound in (lower, upper))
+    return ExactProblem(A, [Fraction(float(problem.b[i])) for i in rows], *bounds), coupled

@@ -1,0 +1,191 @@
+"""Vectors that prove that no x within its bounds has an admissible slack.
+
+u is one number a row. Every admissible slack has u^T y >= 0 if
+
+    only a lower bound:    y_i >= 0,        u_i >= 0            no bound:            y_i = 0,   any u_i
+    only an upper bound:   y_i <= 0,        u_i <= 0            two finite bounds:   any y_i,   u_i = 0
+    normals of contacts:   y_n >= 0,        u_n >= 0            tangents:            any y_t,   u_t = 0
+
+and for convex contacts, where y is in K* = {friction |y_t| <= y_n}, if u is in K = {|u_t| <= friction u_n}. But
+
+    u^T y  =  u^T (A x + b)  <=  b^T u  +  max of (A^T u)^T x over all x within bounds and cones      (`greatest`)
+
+for every such x; so if the right side, the `margin`, is negative, no x has an admissible slack. For an LCP this is
+Farkas' lemma (Cottle, Pang & Stone 1992, theorem 2.7.9): u >= 0, A^T u <= 0, b^T u < 0.
+
+**Rounding.** A^T u is enclosed (`enclosing`), and the margin counts as negative only beyond (n + 4) eps of the sum of
+its terms. Entries of A^T u that should be zero, where x is unbounded, seldom are, as A itself was rounded once. One
+that is below (n + 4) eps of what it was added up from is let through as a stray g_j > 0. Then 0 <= u^T y <= margin +
+max g_j sum |x_j|, so that a solution must have sum |x_j| >= -margin / max g_j, which is `reach`. The certificate is
+refused unless that is 1e8 times as large as the sizes of A and b suggest for x.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from perp.problems.certificates.certificate import Certificate, list_rows
+from perp.problems.certificates.enclosing import EPSILON, Pulled, pull_quickly, pull_sharply, rounding_share
+from perp.problems.certificates.exact_sums import sum_products
+from perp.problems.certificates.greatest import Greatest, greatest_products
+from perp.problems.certificates.sharpening import NEARLY_ZERO
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import Vector, freeze
+from perp.problems.problem import Problem
+
+FAR = 1e8
+"""A proof with strays must reach this many times as far as the sizes of A and b suggest for x."""
+
+SAFE = 2.0**-100
+"""u is made smaller by this where A^T u would overflow."""
+
+
+def check_vector(problem: Problem, u: Vector) -> Certificate:
+    """The verdict on u, which is finite and of the right length."""
+    kind = "friction" if isinstance(problem, ContactProblem) else "infeasible"
+    vector = np.array(u)
+    largest = np.abs(vector).max(initial=0.0)
+    if largest == 0.0:
+        return Certificate(freeze(vector), np.inf, False, "u is zero, which proves nothing", kind)
+    vector = vector / largest
+    objection = _clear_signs(problem, vector)
+    if objection:
+        return Certificate(freeze(vector), np.inf, False, objection, kind)
+
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        return _judge(problem, vector, kind)
+
+
+def _judge(problem: Problem, vector: Vector, kind: str) -> Certificate:
+    weights, share = vector, rounding_share(problem.n)
+    pulled = pull_quickly(problem.A, weights)
+    if not np.isfinite(pulled.size).all():
+        weights = SAFE * vector
+        pulled = pull_quickly(problem.A, weights)
+    quick = greatest_products(problem, pulled, share, loose=True)
+    objection = _find_unbounded(quick, share) or _find_positive(problem, weights, quick, share)
+    if objection is None:
+        pulled = pull_sharply(problem.A, weights, pulled)
+        verdicts = [_weigh(problem, vector, weights, pulled, kind, share, loose=loose) for loose in (False, True)]
+        return verdicts[0] if verdicts[0].valid or not verdicts[1].valid else verdicts[1]
+    margin, reason = objection
+    return Certificate(freeze(vector), margin, False, reason, kind)
+
+
+def _clear_signs(problem: Problem, u: Vector) -> str | None:
+    """Set entries of the wrong sign at rounding level to zero; a sentence where one is larger than that."""
+    lower, upper = problem.bounds(np.zeros(problem.n))
+    has_lower, has_upper = np.isfinite(lower), np.isfinite(upper)
+    if isinstance(problem, ContactProblem):
+        has_lower[: problem.contact_rows] = has_upper[: problem.contact_rows] = True
+        has_upper[problem.every(0)] = False
+        if problem.model == "convex":
+            objection = _clear_cones(problem, u)
+            if objection:
+                return objection
+            has_lower[: problem.contact_rows] = has_upper[: problem.contact_rows] = False  # seen to
+    wrong = np.where(has_lower & has_upper, np.abs(u), 0.0)
+    wrong = np.maximum(wrong, np.where(has_lower & ~has_upper, -u, 0.0))
+    wrong = np.maximum(wrong, np.where(~has_lower & has_upper, u, 0.0))
+    worst = int(np.argmax(wrong))
+    if wrong[worst] > NEARLY_ZERO:  # below that, zero takes its place, and all that follows is for that u
+        return f"u[{worst}] = {u[worst]:.3g} has a sign that the bounds of its row do not allow"
+    u[wrong > 0.0] = 0.0
+    return None
+
+
+def _clear_cones(problem: ContactProblem, u: Vector) -> str | None:
+    """Move the parts of convex contacts that leave their cones at rounding level just inside."""
+    contacts = u[: problem.contact_rows].reshape(problem.contacts, problem.dimension)
+    length = np.abs(contacts[:, 1]) if problem.dimension == 2 else np.hypot(contacts[:, 1], contacts[:, 2])
+    limit = (1.0 - 8.0 * EPSILON) * problem.friction * np.maximum(contacts[:, 0], 0.0)
+    outside = np.maximum(length - limit, -contacts[:, 0])
+    worst = int(np.argmax(outside)) if outside.size else 0
+    if outside.size and outside[worst] > NEARLY_ZERO:
+        return f"u of contact {worst} is not in its cone |u_t| <= friction u_n"
+    factor = np.divide(limit, length, out=np.ones(problem.contacts), where=length > limit)
+    contacts[:, 1:] *= np.where(length > limit, (1.0 - 8.0 * EPSILON) * factor, 1.0)[:, None]
+    contacts[:, 0] = np.maximum(contacts[:, 0], 0.0)
+    return None
+
+
+def _find_unbounded(found: Greatest, share: float) -> tuple[float, str] | None:
+    """A stray that is more than rounding: the product with x grows with x."""
+    over = np.flatnonzero(~(found.stray <= 2.0 * share * found.size))
+    if not over.size:
+        return None
+    k = over[0]
+    i = found.row[k]
+    reason = f"(A^T u)[{i}] = {found.stray[k]:.3g}, and x[{i}] has no bound that keeps its product with it small"
+    return np.inf, reason
+
+
+def _find_positive(problem: Problem, u: Vector, found: Greatest, share: float) -> tuple[float, str] | None:
+    """A margin that is positive beyond doubt: the quick look ends here."""
+    margin, total, exponent = _add_up(problem, u, found)
+    doubt = share * total + _spread(found, exponent)
+    if margin - doubt < 0.0 and np.isfinite(margin):
+        return None
+    told = _told(margin, exponent, u)
+    return told, f"the margin is {told:.3g}, which is not negative"
+
+
+def _weigh(
+    problem: Problem, vector: Vector, u: Vector, pulled: Pulled, kind: str, share: float, *, loose: bool
+) -> Certificate:
+    found = greatest_products(problem, pulled, share, loose=loose)
+    rows = tuple(int(i) for i in np.flatnonzero(vector))
+    unbounded = _find_unbounded(found, share)
+    if unbounded is not None:
+        return Certificate(freeze(vector), unbounded[0], False, unbounded[1], kind, rows)
+    margin, total, exponent = _add_up(problem, u, found)
+    surely = margin + share * total + _spread(found, exponent)
+    told = _told(margin, exponent, u)
+    if not surely < 0.0:
+        reason = f"the margin is {told:.3g}, which is not negative"
+        if margin < 0.0:
+            reason += " beyond rounding errors"
+        return Certificate(freeze(vector), told, False, reason, kind, rows)
+    reach = np.inf
+    if found.stray.any():
+        relative = np.divide(found.stray, found.size, out=np.zeros(found.size.size), where=found.stray > 0.0).max()
+        reach = float(np.ldexp(-surely / found.stray.max(), exponent))
+        if not -surely >= FAR * relative * total:
+            reason = (
+                f"u proves only that solutions have a sum of |x_i| of {reach:.3g} or more: "
+                f"A^T u is not zero beyond rounding errors where it should be"
+            )
+            return Certificate(freeze(vector), told, False, reason, kind, rows, reach)
+    kind, reason = _name(problem, vector, pulled, share, kind, rows, told)
+    return Certificate(freeze(vector), told, True, reason, kind, rows, reach)
+
+
+def _name(
+    problem: Problem, u: Vector, pulled: Pulled, share: float, kind: str, rows: tuple[int, ...], margin: float
+) -> tuple[str, str]:
+    """Equations that contradict each other whatever the bounds, or the bounds count, too."""
+    lower, upper = problem.bounds(np.zeros(problem.n))
+    is_equation = np.isinf(lower) & np.isinf(upper)
+    if is_equation[list(rows)].all() and (np.abs(pulled.gain) <= share * pulled.size).all():
+        contradict = "contradicts itself" if len(rows) == 1 else "contradict each other"
+        verb = f"{list_rows(rows)} {contradict}"
+        return "inconsistent", f"{verb}: u^T (A x + b) = {margin:.3g} < 0 for every x, and y = 0 is asked for"
+    place = "within its cone or bounds" if kind == "friction" else "within its bounds"
+    return kind, f"u^T (A x + b) < 0 for every x {place}"
+
+
+def _add_up(problem: Problem, u: Vector, found: Greatest) -> tuple[float, float, int]:
+    return sum_products(np.concatenate([problem.b, found.gain]), np.concatenate([u, found.place]))
+
+
+def _spread(found: Greatest, exponent: int) -> float:
+    """How far the margin may be off for the errors of the gains, in units of 2^exponent."""
+    spread, _, own = sum_products(found.error, found.farthest)
+    return float(np.ldexp(spread, own - exponent))
+
+
+def _told(margin: float, exponent: int, u: Vector) -> float:
+    """The margin for the u that is told, with max |u_i| = 1."""
+    if np.abs(u).max() < 0.5:  # it was made smaller so as not to overflow
+        exponent += 100
+    return float(np.ldexp(margin, exponent))
