@@ -4,8 +4,9 @@ from importlib import import_module
 from types import ModuleType
 
 from perp import gallery, linalg
+from perp.linalg.classes import MatrixClasses, Verdict, check_witness, classify
 from perp.problems.box import BoxLCP
-from perp.problems.certificates import Certificate, verify_certificate
+from perp.problems.certificates import Certificate, prove_by_exhaustion, verify_certificate
 from perp.problems.constraint_rows import ContactRows, JointRows, LimitRows, MotorRows, assemble_step
 from perp.problems.contact_states import ContactState, ContactStates, contact_states
 from perp.problems.files import load, load_solution, save
@@ -47,6 +48,7 @@ from perp.solvers.newton.interior_pivoting import InteriorPivoting
 from perp.solvers.newton.interior_point import InteriorPoint
 from perp.solvers.newton.minimum_map import MinimumMap
 from perp.solvers.newton.policy_iteration import PolicyIteration
+from perp.solvers.no_solution import find_no_solution
 from perp.solvers.pivoting.all_solutions import Solutions
 from perp.solvers.pivoting.all_solutions import enumerate_solutions as enumerate
 from perp.solvers.pivoting.block_principal import BlockPrincipal
@@ -112,6 +114,12 @@ __all__ = [
     "ErrorBound",
     "verify_certificate",
     "Certificate",
+    "find_no_solution",
+    "prove_by_exhaustion",
+    "classify",
+    "MatrixClasses",
+    "Verdict",
+    "check_witness",
     "save",
     "load",
     "load_solution",

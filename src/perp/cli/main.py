@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from perp.cli.classify import classify
 from perp.cli.demo import demo
 from perp.cli.generate import generate
 from perp.cli.group import Commands
@@ -49,6 +50,7 @@ def perp(
 
 app.command()(solve)
 app.command()(verify)
+app.command()(classify)
 app.command()(survey)
 app.command()(generate)
 app.command()(methods)

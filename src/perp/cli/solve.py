@@ -225,7 +225,14 @@ def describe_islands(result: Result) -> dict[str, int] | None:
 def describe_certificate(result: Result) -> dict[str, Any] | None:
     if result.certificate is None:
         return None
-    return {"margin": result.certificate.margin, "u": result.certificate.u.tolist()}
+    proof = result.certificate
+    return {
+        "kind": proof.kind,
+        "reason": proof.reason,
+        "rows": list(proof.rows),
+        "margin": proof.margin,
+        "u": proof.u.tolist(),
+    }
 
 
 def last_counts(result: Result) -> dict[str, float]:
@@ -248,7 +255,7 @@ def show_result(file: Path, result: Result, apart: float | None, out: Path | Non
         lines["counted"] = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in counts.items())
     if result.certificate is not None:
         proof = result.certificate
-        lines["certificate"] = f"{proof.reason}, margin {proof.margin:.3g}; --json shows u, --out saves it"
+        lines["certificate"] = f"{proof.kind}: {proof.reason}; --json shows u, --out saves it"
     if apart is not None:
         lines["stored x"] = f"{apart:.3e} away, at most, from the x stored in the file"
     for number, note in enumerate(result.notes, start=1):
