@@ -1,0 +1,1 @@
+"""The last digits of an approximate answer; `polish.py` is the way in."""
