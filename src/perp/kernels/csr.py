@@ -42,6 +42,27 @@ def slack(pointers, indices, values, b, x, out):
 
 
 @kernel
+def asymmetry(pointers, indices, values):
+    """max |A - A^T| of sorted rows: each entry beside its mirror image, found by halving, or beside nothing."""
+    worst = 0.0
+    for i in range(np.uint64(pointers.size) - ONE):
+        for k in range(np.uint64(pointers[i]), np.uint64(pointers[i + ONE])):
+            j = np.uint64(indices[k])
+            if j == i:
+                continue
+            low, high = np.uint64(pointers[j]), np.uint64(pointers[j + ONE])
+            while low < high:
+                middle = (low + high) // TWO
+                if np.uint64(indices[middle]) < i:
+                    low = middle + ONE
+                else:
+                    high = middle
+            found = low < np.uint64(pointers[j + ONE]) and np.uint64(indices[low]) == i
+            worst = max(worst, abs(values[k] - (values[low] if found else 0.0)))
+    return worst
+
+
+@kernel
 def sweep_rows(count, first, order, pointers, indices, values, step, b, lower, upper, x):
     """`count` passes over the rows, in order."""
     for _ in range(count):

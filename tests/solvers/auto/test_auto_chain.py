@@ -11,7 +11,7 @@ from scipy import sparse
 
 import perp
 from perp import Status
-from perp.solvers.auto import chain
+from perp.solvers.auto import chain, presolve
 from perp.solvers.auto.explain import explain
 from perp.solvers.auto.rules import Rule, Step
 from perp.solvers.loop import SolveInterrupted
@@ -135,7 +135,8 @@ def blocks_of(*matrices):
     return sparse.csr_array(A[order][:, order]), order
 
 
-def test_islands_are_solved_apart_and_one_without_solution_is_one_for_all():
+def test_islands_are_solved_apart_and_one_without_solution_is_one_for_all(monkeypatch):
+    monkeypatch.setattr(presolve, "WORTH_SPLITTING", 256)
     rng = np.random.default_rng(0)
     A, _ = blocks_of(*(strategies.spd_matrix(rng, 80) for _ in range(4)))
     b = rng.standard_normal(320)
@@ -221,7 +222,8 @@ def test_the_same_problem_gives_the_same_bits():
         assert perp.solve(problem).x.tobytes() == perp.solve(problem).x.tobytes()
 
 
-def test_an_explanation_names_the_methods_in_the_order_in_which_they_are_asked():
+def test_an_explanation_names_the_methods_in_the_order_in_which_they_are_asked(monkeypatch):
+    monkeypatch.setattr(presolve, "WORTH_SPLITTING", 256)
     told = explain(perp.gallery.make("dense_p", n=100).problem)
     assert told.rule == "positive diagonal"
     assert told.chain[0].startswith("block_principal")

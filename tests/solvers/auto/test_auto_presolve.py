@@ -9,6 +9,7 @@ from hypothesis import given
 from scipy import sparse
 
 import perp
+from perp.solvers.auto import presolve
 from perp.solvers.auto.presolve import balance, balancing_exponents, find_islands, settle_rows
 
 
@@ -89,7 +90,8 @@ def test_rows_of_like_size_are_not_scaled():
     assert balance(perp.gallery.make("dense_pd", n=20).problem) is None
 
 
-def test_islands_are_looked_for_in_large_problems_only():
+def test_islands_are_looked_for_in_large_problems_only(monkeypatch):
+    monkeypatch.setattr(presolve, "WORTH_SPLITTING", 256)
     block = strategies.spd_matrix(np.random.default_rng(0), 80)
     A = sparse.block_diag([block] * 4, format="csr")
     assert len(find_islands(perp.LCP(A, -np.ones(320)))) == 4

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import isnan
 from time import perf_counter
 
 import numpy as np
@@ -21,7 +20,7 @@ from perp.solvers.auto.search import Search
 from perp.solvers.fit import misfit
 from perp.solvers.loop import Progress, SolveInterrupted
 from perp.solvers.no_solution import search_no_solution
-from perp.solvers.polish import polish
+from perp.solvers.polishing.polish import polish
 from perp.solvers.result import Attempt, Result
 from perp.solvers.run import run_method
 from perp.solvers.status import Status
@@ -61,7 +60,7 @@ def solve_automatically(
 
     `trail` is what was tried before.
     """
-    search = Search(problem, x, stop, callback, begun, notes)
+    search = Search(problem, x, stop, callback, begun, notes, is_warm)
     search.trail += trail
     try:
         _go(search, is_warm)
@@ -74,7 +73,6 @@ def solve_automatically(
 
 def _go(search: Search, is_warm: bool) -> None:
     before = perf_counter()
-    search.consider(search.start, "start")
     if search.is_certain:
         search.record("start", Status.CONVERGED, before, "it is a solution", residual=search.residual)
         return
@@ -171,21 +169,21 @@ def _attempt(search: Search, view: Reduced, step: Step, why: str) -> None:
 
 
 def _keep(search: Search, view: Reduced, result: Result, since: float, why: str) -> None:
+    """Judge what a method found by the problem that was asked, and write it down."""
     before = search.residual
-    x = view.recover(result.x)
-    is_better = search.consider(x, result.method)
-    residual = search.residual if is_better else search.look(x)[0]
+    if result.problem is search.problem:  # it was judged by that already
+        residual = search.accept(result.x, result.residual, result.y, result.method)
+    else:
+        residual = search.consider(view.recover(result.x), result.method)
     search.histories.append(result.history)
     search.record(result.method, result.status, since, why, iterations=result.iterations, residual=residual)
     if not result.success:
         reason = result.message.removeprefix(result.status.value).partition(" (residual")[0].removeprefix(": ")
-        search.end(result.status, reason, is_better=is_better)
+        search.end(result.status, reason, is_better=residual < before)
     if result.ray is not None:
         search.ray = _spread(search, view, result.ray)
     if result.certificate is not None:
         _offer(search, view, result.certificate.u)
-    if isnan(search.residual):
-        search.residual = before
 
 
 def _polish(search: Search) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from perp.problems.friction import ContactProblem
 from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator, StencilOperator
@@ -112,7 +111,7 @@ class Features:
         if isinstance(A, DenseOperator):
             return bool(np.count_nonzero(A.matrix > 0.0) == self.n)
         if isinstance(A, SparseOperator):
-            return _positive_entries(A.to_sparse()) == self.n
+            return bool(np.count_nonzero(A.values > 0.0) == self.n)
         return False
 
     @cached_property
@@ -123,7 +122,7 @@ class Features:
             return False
         diagonal = self.problem.diagonal
         assert diagonal is not None
-        matrix = A.to_sparse()
+        matrix = A.matrix
         sums = np.add.reduceat(np.abs(matrix.data), matrix.indptr[:-1]) if matrix.nnz else np.zeros(self.n)
         return bool((diagonal >= DOMINANCE * (sums - diagonal)).all())  # no row is empty: its diagonal is positive
 
@@ -138,7 +137,3 @@ class Features:
         known = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "problem"}
         known |= {name: value for name, value in vars(self).items() if name not in known and name != "problem"}
         return ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in known.items())
-
-
-def _positive_entries(matrix: sparse.csr_array) -> int:
-    return int(np.count_nonzero(matrix.data > 0.0))

@@ -29,7 +29,7 @@ UNLIKE = 13
 
 BALANCING_ROUNDS = 8
 
-WORTH_SPLITTING = 256
+WORTH_SPLITTING = 1000
 """Rows below which nobody looks for islands: the look costs what it could save."""
 
 WORTH_A_SOLVE = 64
@@ -57,7 +57,7 @@ def settle_rows(problem: Problem) -> Reduced | None:
         return None
     lower, upper = problem.lower, problem.upper
     fixed = lower == upper
-    empty = (problem.A.row_sizes() == 0.0) & ~fixed
+    empty = _find_empty_rows(problem.A) & ~fixed
     known = fixed | empty
     if not known.any():
         return None
@@ -80,6 +80,15 @@ def settle_rows(problem: Problem) -> Reduced | None:
     parts = [f"{mask.sum()} {word}" for mask, word in ((fixed, "fixed"), (empty, "empty")) if mask.any()]
     told = f"{' and '.join(parts)} of {problem.n} rows were settled beforehand"
     return Reduced(smaller, lambda x: x[kept], recover, told)
+
+
+def _find_empty_rows(A: DenseOperator | SparseOperator) -> NDArray[np.bool_]:
+    """Rows without an entry. Only those with nothing on the diagonal are looked at."""
+    if isinstance(A, SparseOperator):
+        return np.asarray(np.diff(A.matrix.indptr) == 0)  # zeros are not stored
+    empty: NDArray[np.bool_] = A.matrix.diagonal() == 0.0
+    empty[empty] = ~A.matrix[empty].any(axis=1)
+    return empty
 
 
 def find_islands(problem: Problem) -> tuple[Island, ...]:

@@ -13,7 +13,7 @@ from perp.errors import OperatorFault
 from perp.problems.certificates import Certificate
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.problems.residual_scale import cold_residual, scale_of
+from perp.problems.residual_scale import cold_start, measure_cold, scale_of
 from perp.problems.residuals import Watch
 from perp.solvers.history import History
 from perp.solvers.loop import Progress
@@ -37,10 +37,12 @@ class Search:
         callback: Callable[[Progress], object] | None,
         begun: float,
         notes: list[str],
+        is_warm: bool,
     ) -> None:
+        """`start` is the cold start, unless `is_warm`."""
         self.problem, self.start, self.stop, self.callback = problem, start, stop, callback
         self.begun, self.notes = begun, notes
-        self.x, self.residual, self.method = start, inf, ""
+        self.x, self.y, self.residual, self.scaled, self.method = start, start, inf, inf, ""
         self.status, self.reason = Status.ITERATION_LIMIT, ""
         self.certificate: Certificate | None = None
         self.exhausted: Certificate | None = None
@@ -49,7 +51,12 @@ class Search:
         self.trail: list[Attempt] = []
         self.histories: list[History] = []
         self.iterations, self.seconds = 0, 0.0
-        self.cold = cold_residual(problem)
+        origin = start if not is_warm else cold_start(problem)
+        self.cold, y = measure_cold(problem, origin)
+        if not is_warm and not isnan(self.cold):
+            self.accept(start, self.cold, y, "start")
+        else:
+            self.consider(start, "start")
 
     def look(self, x: Vector) -> tuple[float, Vector]:
         """Residual and slack of x. Where the slack is not finite, perhaps that of the scaled rows is."""
@@ -64,17 +71,16 @@ class Search:
                 return np.nan, np.full(self.problem.n, np.nan)
         return float(residual), watch.y
 
-    def consider(self, x: Vector, method: str) -> bool:
-        """Whether x, which `method` made, is better than the best point; then it is the best point."""
-        residual, _ = self.look(x)
-        if not residual < self.residual and self.method != "":
-            return False
-        self.x, self.residual, self.method = x, residual, method
-        return True
+    def consider(self, x: Vector, method: str) -> float:
+        """Take x, which `method` made, for the best point if it is better; returns its residual."""
+        return self.accept(x, *self.look(x), method)
 
-    @property
-    def scaled(self) -> float:
-        return self.residual / scale_of(self.cold, self.x)
+    def accept(self, x: Vector, residual: float, y: Vector, method: str) -> float:
+        """The same for a point whose residual and slack are known."""
+        if self.method == "" or residual < self.residual or isnan(self.residual):
+            self.x, self.y, self.residual, self.method = x, y, residual, method
+            self.scaled = residual / scale_of(self.cold, x)
+        return residual
 
     @property
     def is_certain(self) -> bool:
@@ -142,7 +148,7 @@ class Search:
         return Status.TIME_LIMIT if self.seconds_left <= 0.0 else self.status
 
     def result(self) -> Result:
-        residual, y = self.look(self.x)
+        residual = self.residual
         status = Status.CONVERGED if self.is_certain else self._name_end()
         reason = f": {self.reason}" if self.reason and not status.success else ""
         spent = perf_counter() - self.begun
@@ -150,7 +156,7 @@ class Search:
             problem=self.problem,
             method=self.method,
             x=self.x,
-            y=y,
+            y=self.y,
             status=status,
             message=f"{status.value}{reason} (residual {residual:.3e} after {self.iterations} iterations)",
             iterations=self.iterations,
