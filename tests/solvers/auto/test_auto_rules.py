@@ -38,6 +38,7 @@ CASES = {
     "product with a diagonal": lcp(perp.MatrixFreeOperator(PRODUCT, SPD.diagonal())),
     "product": lcp(perp.MatrixFreeOperator(PRODUCT)),
     "convex contacts": perp.ContactProblem(SPD, -np.ones(6), 0.5, "convex"),
+    "contacts in a plane": perp.ContactProblem(SPD, -np.ones(6), 0.5, dimension=2),
     "boxed friction": perp.ContactProblem(SPD, -np.ones(6), 0.5),
     "contacts": perp.ContactProblem(SPD, -np.ones(6), 0.5, "cone"),
     "dominant": lcp(UPWIND),

@@ -15,6 +15,7 @@ from perp.problems.islands import Island
 from perp.problems.problem import Problem
 from perp.solvers.auto.features import Features
 from perp.solvers.auto.presolve import Reduced, balance, find_islands, settle_rows
+from perp.solvers.auto.restated import start_from_lcp
 from perp.solvers.auto.rules import Step, find_rule
 from perp.solvers.auto.search import Search
 from perp.solvers.fit import misfit
@@ -155,8 +156,12 @@ def _follow(search: Search, view: Reduced, features: Features, failures: int) ->
 
 def _attempt(search: Search, view: Reduced, step: Step, why: str) -> None:
     """Let one method try, and keep what it found."""
+    start = start_from_lcp(search, view.problem) if step.from_lcp else None
+    if not search.is_open:
+        return
     before = perf_counter()
-    start = view.problem.project(view.restrict(search.x if step.from_best else search.start))
+    if start is None:
+        start = view.problem.project(view.restrict(search.x if step.from_best else search.start))
     eagerness = EXACT / search.stop.tol if step.is_eager and EXACT < search.stop.tol <= ROUGH else 1.0
     stop = search.leave(view.problem, step.method, step.iterations, view.shrinkage * eagerness)
     callback = None if search.callback is None else _translated(search, view)

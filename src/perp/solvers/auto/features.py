@@ -44,6 +44,12 @@ class Features:
         return self.kind.startswith("contact/")
 
     @property
+    def is_planar(self) -> bool:
+        """Whether these are contacts in a plane, boxes and cones alike."""
+        problem = self.problem
+        return isinstance(problem, ContactProblem) and problem.dimension == 2 and problem.model in ("box", "cone")
+
+    @property
     def is_formed(self) -> bool:
         """Whether A can be written down; otherwise it is a product that somebody computes."""
         return TO_SPARSE in self.problem.A.ability_set

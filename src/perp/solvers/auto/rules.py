@@ -57,6 +57,8 @@ class Step:
     """Whether it starts at the best point so far; otherwise where the caller, or the cold start, is."""
     most_rows: int | None = None
     """Larger problems pass it over: it would take too long."""
+    from_lcp: bool = False
+    """Whether it starts at the answer to the contacts as an LCP of Stewart and Trinkle, which is found first."""
     is_eager: bool = False
     """Whether it goes on to the last digits, which cost it less than a polish would."""
 
@@ -115,7 +117,7 @@ RULES: tuple[Rule, ...] = (
             Step(MinimumMap(linear="gmres"), iterations=300),
         ),
         "A is a product and its diagonal is known: projected conjugate gradients ask for nothing else",
-        "matrix-free with diagonal",
+        "products with diagonal",
     ),
     Rule(
         "product",
@@ -127,7 +129,7 @@ RULES: tuple[Rule, ...] = (
             Step(Fischer(linear="gmres", preconditioner="none"), iterations=300),
         ),
         "A is a product and nothing else",
-        "matrix-free",
+        "products",
     ),
     Rule(
         "convex contacts",
@@ -142,7 +144,21 @@ RULES: tuple[Rule, ...] = (
             Step(SPG(), iterations=10_000),
         ),
         "the contacts are a convex program: sweeps settle a few contacts, two copies of x that come to agree many",
-        "single convex, stack 1:1 convex, stack 1:1000 convex, stack 1:1 disc",
+        "one body convex, stack 1:1 convex, stack 1:1000 convex, stack 1:1 disc",
+    ),
+    Rule(
+        "contacts in a plane",
+        lambda it: it.has_contacts and it.is_planar,
+        (
+            Step(NNCG(), iterations=300, is_eager=True),
+            Step(ConeNewton(), iterations=300, from_lcp=True),
+            Step(Dantzig(), from_best=False, most_rows=LEMKE_ROWS),
+            Step(ADMM(), iterations=1500),
+            Step(BlockGaussSeidel(), iterations=5000),
+            Step(PGS(), iterations=20_000),
+        ),
+        "in a plane friction is an LCP: sweeps with conjugate directions, then Lemke's path on that LCP",
+        "stack 1:1 box, stack 1:1 cone",
     ),
     Rule(
         "boxed friction",
@@ -151,14 +167,14 @@ RULES: tuple[Rule, ...] = (
             Step(NNCG(), iterations=300, is_eager=True),
             Step(Dantzig(), from_best=False, most_rows=LEMKE_ROWS),
             Step(ConeNewton(), iterations=100),
+            Step(ConeNewton(), iterations=300, from_lcp=True),
             Step(BlockGaussSeidel(), iterations=5000),
-            Step(ConeNewton(), iterations=500),
             Step(ADMM(), iterations=3000),
             Step(PGS(), iterations=20_000),
             Step(APGD(), iterations=10_000),
         ),
         "bounds follow the normal impulse: sweeps with conjugate directions, then one contact after the other, exactly",
-        "single box, stack 1:1 box, stack 1:1000 box",
+        "one body box, stack 1:1 box, stack 1:1000 box",
     ),
     Rule(
         "contacts",
@@ -167,21 +183,21 @@ RULES: tuple[Rule, ...] = (
             Step(NNCG(), iterations=300, is_eager=True),
             Step(ADMM(), iterations=1500, most_rows=1000),
             Step(ConeNewton(), iterations=100),
+            Step(ConeNewton(), iterations=300, from_lcp=True),
             Step(BlockGaussSeidel(), iterations=5000),
-            Step(ConeNewton(), iterations=500),
             Step(ADMM(), iterations=5000),
             Step(PGS(), iterations=20_000),
             Step(APGD(), iterations=10_000),
         ),
         "the exact cone: sweeps with conjugate directions, two copies of x that come to agree, then Newton's method",
-        "single cone, stack 1:1 cone, stack 1:1000 cone",
+        "one body cone, stack 1:1 cone, stack 1:1000 cone",
     ),
     Rule(
         "warm start",
-        lambda it: it.is_warm and it.has_positive_diagonal,
+        lambda it: it.is_warm and it.has_positive_diagonal and it.form != "factored",
         (Step(BlockPrincipal(), iterations=60), INTERIOR, *LAST_RESORTS),
         "a point to start from is given: block pivots begin with its index sets",
-        "warm start",
+        "warm dense spd, warm pile",
     ),
     Rule(
         "dominant",
@@ -195,7 +211,7 @@ RULES: tuple[Rule, ...] = (
         lambda it: it.is_symmetric and it.has_positive_diagonal and it.n <= FEW_ROWS,
         (Step(Dantzig()), Step(BlockPrincipal(), iterations=200), INTERIOR, *LAST_RESORTS),
         "A is symmetric with a positive diagonal: one row after the other, each change an update of the last factor",
-        "dense spd, dense spd ill, dense psd, boxed stack, pile, chain",
+        "dense spd, dense spd ill, dense psd, boxed stack, pile 1:1, chain",
     ),
     Rule(
         "diffusion",

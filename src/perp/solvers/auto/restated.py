@@ -1,0 +1,41 @@
+"""Contacts stated as an LCP: where sweeps and Newton's method do not get on, Lemke's path or an interior point may.
+
+In a plane the LCP of Stewart and Trinkle (`perp.stewart_trinkle`) is the same problem, in space it has polygons for
+discs: its impulses are the answer, or a start from which Newton's method gets there.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import Vector
+from perp.problems.models.change import carry_over
+from perp.problems.models.stewart_trinkle import stewart_trinkle
+from perp.problems.problem import Problem
+from perp.problems.residual_scale import cold_start
+from perp.solvers.auto.search import Search
+from perp.solvers.newton.interior_point import InteriorPoint
+from perp.solvers.pivoting.lemke import Lemke
+from perp.solvers.run import run_method
+
+LEMKE_ROWS = 1500
+"""Larger LCPs are left to an interior point."""
+
+MOST_ROWS = 20_000
+
+
+def start_from_lcp(search: Search, problem: Problem) -> Vector | None:
+    """The impulses that solve the LCP of the contacts; None where there is none to be had."""
+    if not isinstance(problem, ContactProblem) or problem.n > MOST_ROWS:
+        return None
+    before = perf_counter()
+    restated = stewart_trinkle(problem)
+    method = Lemke() if restated.n <= LEMKE_ROWS else InteriorPoint()
+    stop = search.leave(restated, method, None, 1.0)
+    result = run_method(restated, method, cold_start(restated), stop, None, search.begun, search.notes)
+    x = problem.project(carry_over(result.x, restated, problem))
+    residual = search.consider(x, f"{method.label} on the LCP")
+    why = f"the contacts as an LCP of {restated.n} rows (Stewart and Trinkle), solved by {method.label}"
+    search.record("stewart_trinkle", result.status, before, why, iterations=result.iterations, residual=residual)
+    return x
