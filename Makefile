@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help demo test test-slow check format bench peers docs clean clean-kernels
+.PHONY: help demo test test-slow check format bench peers choosing campaign docs clean clean-kernels
 
 help:
 	@echo "make demo       solve a stack and a fluid problem with every method; writes demo/report.html"
@@ -12,6 +12,8 @@ help:
 	@echo "make test-slow  run the tests marked slow"
 	@echo "make check      formatting, lint, types, layers"
 	@echo "make bench      ours beside a C++ twin compiled on the spot and the peers that are installed"
+	@echo "make choosing   measure which method is best on which family of problems; writes docs/choosing"
+	@echo "make campaign   10,000 random problems through plain perp.solve; prints what went wrong"
 	@echo "make docs       build the documentation: docs/_build/html/index.html"
 	@echo "make peers      install the peers: PIQP, Clarabel, ProxQP, OSQP, QuantEcon, Drake, DAQP"
 	@echo "make format     apply the formatter and the safe lint fixes"
@@ -38,6 +40,7 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
 format: $(STAMP)
@@ -49,6 +52,12 @@ bench: $(STAMP)
 
 peers: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
+
+choosing: $(STAMP)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks choosing
+
+campaign: $(STAMP)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks campaign
 
 docs: $(STAMP)
 	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html

@@ -95,7 +95,7 @@ def checked_bounds(lower: Any, upper: Any, n: int) -> tuple[Vector, Vector]:
     low = as_bound(lower, "lower", n, forbidden=np.inf)
     high = as_bound(upper, "upper", n, forbidden=-np.inf)
     crossed = low > high
-    if crossed.any():
+    if np.count_nonzero(crossed):
         i = int(np.argmax(crossed))
         raise InvalidProblem(f"lower[{i}] = {low[i]} is greater than upper[{i}] = {high[i]}")
     return low, high

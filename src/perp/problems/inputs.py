@@ -3,6 +3,9 @@
 Every array is copied, so that a problem stays what it was when the caller goes on using his own arrays, and marked
 read-only, so that nobody changes it later. (Numba compiles read-only arrays as a type of their own; as problem data are
 always read-only, each kernel is still compiled once.)
+
+Lists, integers and float32 are welcome and become float64: everything is computed, and judged, in double precision,
+also where the data have seven digits. Objects with `__array__`, such as the tables of pandas, are arrays.
 """
 
 from __future__ import annotations
@@ -26,12 +29,8 @@ Frozen = TypeVar("Frozen", bound=NDArray[Any])
 def as_vector(value: Any, name: str, size: int | None = None, *, infinite: bool = False) -> Vector:
     """A read-only float64 copy of a one-dimensional array; `infinite` allows ±inf (bounds), never NaN."""
     array = _as_real_array(value, name)
-    if array.ndim == 0:
-        raise TypeError(f"{name} is a scalar; a one-dimensional array is needed, for example np.array([{value}])")
-    if array.ndim != 1:
-        raise InvalidProblem(f"{name} has shape {array.shape}; a one-dimensional array is needed: pass {name}.ravel()")
-    if size is not None and array.shape[0] != size:
-        raise InvalidProblem(f"{name} has length {array.shape[0]}, but the problem has {size} rows")
+    if array.ndim != 1 or (size is not None and array.shape[0] != size):
+        raise _wrong_shape(array, value, name, size)
     vector = np.array(array, dtype=np.float64, order="C")
     reject_non_finite(vector, name, infinite=infinite)
     return freeze(vector)
@@ -39,12 +38,15 @@ def as_vector(value: Any, name: str, size: int | None = None, *, infinite: bool 
 
 def as_bound(value: Any, name: str, size: int, forbidden: float) -> Vector:
     """A vector of bounds from a scalar or an array; ±inf allowed except for `forbidden`, which leaves no room."""
-    if np.ndim(value) == 0 and not isinstance(value, str | bytes):
+    if type(value) is float and value != forbidden and not math.isnan(value):
+        return freeze(np.full(size, value))
+    dimensions = value.ndim if type(value) is np.ndarray else np.ndim(value)
+    if dimensions == 0 and not isinstance(value, str | bytes):
         value = np.full(size, _as_real_array(value, name))
     bound = as_vector(value, name, size, infinite=True)
-    impossible = np.flatnonzero(bound == forbidden)
-    if impossible.size:
-        i = impossible[0]
+    impossible = bound == forbidden
+    if np.count_nonzero(impossible):
+        i = int(np.argmax(impossible))
         raise InvalidProblem(f"{name}[{i}] is {bound[i]}: no number satisfies that bound")
     return bound
 
@@ -86,9 +88,9 @@ def freeze(array: Frozen) -> Frozen:
 
 def reject_non_finite(array: NDArray[np.float64], name: str, *, infinite: bool = False) -> None:
     """Raise with the place and the value of the first NaN (or, unless allowed, the first infinity)."""
-    bad = np.isnan(array) if infinite else ~np.isfinite(array)
-    if bad.any():
-        place = tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), array.shape))
+    fine = ~np.isnan(array) if infinite else np.isfinite(array)
+    if np.count_nonzero(fine) < fine.size:
+        place = tuple(int(i) for i in np.unravel_index(int(np.argmin(fine)), array.shape))
         raise InvalidProblem(f"{name}[{','.join(map(str, place))}] is {array[place]}")
 
 
@@ -130,6 +132,8 @@ def require_count(value: Any, name: str, *, least: int = 0) -> None:
 
 
 def _as_real_array(value: Any, name: str) -> NDArray[Any]:
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        return value
     if isinstance(value, np.matrix):
         raise TypeError(f"{name} is a numpy.matrix; pass np.asarray({name})")
     if isinstance(value, np.ma.MaskedArray):
@@ -144,6 +148,15 @@ def _as_real_array(value: Any, name: str) -> NDArray[Any]:
         return array
     require_real_dtype(array.dtype, name)
     return array
+
+
+def _wrong_shape(array: NDArray[Any], value: Any, name: str, size: int | None) -> Exception:
+    """What is wrong with an array that is no vector of that size."""
+    if array.ndim == 0:
+        return TypeError(f"{name} is a scalar; a one-dimensional array is needed, for example np.array([{value}])")
+    if array.ndim != 1:
+        return InvalidProblem(f"{name} has shape {array.shape}; a one-dimensional array is needed: pass {name}.ravel()")
+    return InvalidProblem(f"{name} has length {array.shape[0]}, but the problem has {size} rows")
 
 
 def _require_memory(needed: int, name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,9 @@ import numpy as np
 from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem, scale_data
+
+FEW = 256
+"""Problems of so many rows share their bounds with others of the same size."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,6 +25,8 @@ class LCP(Problem):
 
     def __init__(self, A: Any, b: Any) -> None:
         super().__init__(A, b)
+        if self.b.size <= FEW:
+            vars(self).update(_shared_bounds(self.b.size))  # as if they had been asked for
 
     @property
     def kind(self) -> str:
@@ -51,3 +56,9 @@ class LCP(Problem):
     def to_box(self) -> BoxLCP:
         """The same problem with its bounds written out."""
         return BoxLCP(self.A, self.b, self.lower, self.upper)
+
+
+@cache
+def _shared_bounds(n: int) -> dict[str, Vector]:
+    """The bounds of all problems of n rows: read-only, and for few rows quicker shared than made."""
+    return {"lower": freeze(np.zeros(n)), "upper": freeze(np.full(n, np.inf))}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -19,8 +18,9 @@ from perp.problems.residual_scale import cold_start
 from perp.solvers.auto.chain import solve_automatically
 from perp.solvers.auto.small import is_small, solve_small
 from perp.solvers.fit import require_fit
-from perp.solvers.loop import Progress
+from perp.solvers.logs import log_solve
 from perp.solvers.method import Method
+from perp.solvers.progress import AnyCallback, by_position
 from perp.solvers.result import Attempt, Result
 from perp.solvers.roster import default_methods, make_method
 from perp.solvers.run import run_method
@@ -42,7 +42,7 @@ def solve(
     max_iterations: int | None = None,
     max_seconds: float | None = None,
     x0: Any = None,
-    callback: Callable[[Progress], object] | None = None,
+    callback: AnyCallback | None = None,
     check_every: int | None = None,
     stop: Stopping | None = None,
     **options: Any,
@@ -71,8 +71,8 @@ def solve(
         outside the bounds is projected. Of the answer to another problem that is made of the same contacts (another
         friction model, `perp.stewart_trinkle`, `perp.frictionless`, `perp.fixed_box`) the impulses are taken over.
     callback
-        Called at every check with a `Progress` (iteration, seconds, residual, merit, active, x). Raise StopIteration in
-        it to stop.
+        Called at every check with a `Progress` (iteration, seconds, residual, merit, active, x), by the keyword
+        `intermediate_result` where its only parameter has that name, as SciPy does. Raise StopIteration in it to stop.
     check_every
         Iterations between two checks of the residual; the method's own default is 10 for the splitting methods.
     stop
@@ -95,15 +95,18 @@ def solve(
     if isinstance(method, str) and method == "auto":
         for name in options:
             raise TypeError(f"solve has no argument {name!r}{suggest(name, ARGUMENTS)}; options need a named method")
-        return _solve_automatically(problem, x0, criteria, callback, begun)
-    chosen = make_method(method, options, ARGUMENTS)
-    require_fit(chosen, problem, default_methods)
-    x, notes = starting_point(problem, x0)
-    return run_method(problem, chosen, x, criteria, callback, begun, notes)
+        result = _solve_automatically(problem, x0, criteria, callback, begun)
+    else:
+        chosen = make_method(method, options, ARGUMENTS)
+        require_fit(chosen, problem, default_methods)
+        x, notes = starting_point(problem, x0)
+        result = run_method(problem, chosen, x, criteria, by_position(callback), begun, notes)
+    log_solve(result)
+    return result
 
 
 def _solve_automatically(
-    problem: Problem, x0: Any, stop: Stopping, callback: Callable[[Progress], object] | None, begun: float
+    problem: Problem, x0: Any, stop: Stopping, callback: AnyCallback | None, begun: float
 ) -> Result:
     """Small problems go the short way, unless somebody wants to watch or to limit the others."""
     trail: list[Attempt] = []
@@ -115,7 +118,8 @@ def _solve_automatically(
             return outcome
         trail.append(outcome)
     start = cold_start(problem) if x is None else x
-    return solve_automatically(problem, start, stop, callback, begun, notes, is_warm=x0 is not None, trail=trail)
+    watch = by_position(callback)
+    return solve_automatically(problem, start, stop, watch, begun, notes, is_warm=x0 is not None, trail=trail)
 
 
 def _is_plain(stop: Stopping) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Lock
@@ -19,6 +18,7 @@ from perp.solvers.fit import require_fit
 from perp.solvers.island_results import IslandsResult, combine
 from perp.solvers.loop import Outcome, Progress, SolveInterrupted
 from perp.solvers.method import Method
+from perp.solvers.progress import AnyCallback, by_position
 from perp.solvers.result import Result
 from perp.solvers.roster import default_methods, make_method
 from perp.solvers.status import Status
@@ -38,7 +38,7 @@ def solve_islands(
     max_iterations: int | None = None,
     max_seconds: float | None = None,
     x0: Any = None,
-    callback: Callable[[Progress], object] | None = None,
+    callback: AnyCallback | None = None,
     check_every: int | None = None,
     stop: Stopping | None = None,
     **options: Any,
@@ -111,13 +111,14 @@ class IslandRun:
         method: Method | None,
         x: Vector,
         stop: Stopping,
-        callback: Callable[[Progress], object] | None,
+        callback: AnyCallback | None,
         begun: float,
         *,
         is_warm: bool,
     ) -> None:
         """`method` None is "auto"; x is where each island starts, or where the cold start is."""
-        self.islands, self.stop, self.callback, self.begun = islands, stop, callback, begun
+        self.islands, self.stop, self.begun = islands, stop, begun
+        self.callback = by_position(callback)
         self.method: Method | str = method or "auto"
         self.is_warm = is_warm or method is not None
         self.start, self.x = x, x.copy()

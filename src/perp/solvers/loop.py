@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from math import inf, isnan
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +14,12 @@ from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
 from perp.solvers.best_answer import BestAnswer
-from perp.solvers.history import History
+from perp.solvers.history import History, Row
+from perp.solvers.logs import log_check, logs_checks
 from perp.solvers.method import Method, State
+from perp.solvers.progress import Callback as Callback
+from perp.solvers.progress import Progress as Progress
+from perp.solvers.progress import by_position
 from perp.solvers.result import Result
 from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
@@ -43,24 +46,7 @@ PATIENCE = 20
 """So many checks without a better residual, and as many as came before it, show that rounding level is reached."""
 
 
-@dataclass(frozen=True)
-class Progress:
-    """What a callback sees at a check. Raise StopIteration in it to stop the solve."""
-
-    iteration: int
-    seconds: float
-    residual: float
-    merit: float
-    active: int
-    x: Vector
-    """A copy of the iterate: changing it changes nothing."""
-
-
-Callback = Callable[[Progress], object]
-
-
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """How the loop ended; `solve` makes a `Result` of it."""
 
     x: Vector
@@ -117,17 +103,20 @@ class _Run:
     def __init__(
         self, problem: Problem, method: Method, x: Vector, stop: Stopping, callback: Callback | None, begun: float
     ) -> None:
-        self.problem, self.method, self.stop, self.callback, self.begun = problem, method, stop, callback, begun
+        self.problem, self.method, self.stop, self.begun = problem, method, stop, begun
+        self.callback = by_position(callback)
         self.start = x
         self.best_residual, self.best_iteration, self.best_check = inf, 0, 0
         self.iteration, self.checks, self.next_mark = 0, 0, 1
         self.seconds = self.setup_seconds = 0.0
-        self.rows: list[tuple[int, float, float, float, int]] = []
+        self.rows: list[Row] = []
         self.merit, self.unchanged = inf, 0
         self.offer_watch: Watch | None = None
         self.check_every = stop.check_every or method.check_every
         self.limit = stop.iteration_limit(method.default_iterations(problem))
         self.counted: list[dict[str, float]] = []
+        self.uncounted = dict.fromkeys(method.counted, 0.0)
+        self.logs_checks = logs_checks()
         self.certificate: Vector | None = None
 
     def go(self) -> tuple[Status, str]:
@@ -179,10 +168,12 @@ class _Run:
         self.best.accept(state.x, answer, is_better)
         self.checks += 1
         self.rows.append((self.iteration, self.seconds, residual, merit, active))
-        self.counted.append(dict.fromkeys(self.method.counted, 0.0) | state.counters)
+        self.counted.append(self.uncounted | state.counters)
+        if self.logs_checks:
+            log_check(self.method.label, self.rows[-1])
         if residual < self.best_residual:
             self.best_residual, self.best_iteration, self.best_check = residual, self.iteration, self.checks
-        verdict = self._ask_callback(residual, merit, active, answer)
+        verdict = None if self.callback is None else self._ask(self.callback, answer)
         if residual <= self.stop.tol:
             self.best_iteration = self.iteration
             return Status.CONVERGED, ""
@@ -197,11 +188,9 @@ class _Run:
             self.next_mark *= 2
         return verdict or self._judge_limits()
 
-    def _ask_callback(self, residual: float, merit: float, active: int, answer: Vector) -> Verdict:
-        if self.callback is None:
-            return None
+    def _ask(self, callback: Callback, answer: Vector) -> Verdict:
         try:
-            self.callback(Progress(self.iteration, self.seconds, residual, merit, active, answer.copy()))
+            callback(Progress(*self.rows[-1], answer.copy()))
         except StopIteration as request:
             return Status.STOPPED_BY_CALLBACK, str(request)
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from math import isnan
 
@@ -16,8 +15,9 @@ from perp.problems.operators.base import TO_SPARSE
 from perp.problems.operators.forming import listen_for_forming
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
-from perp.solvers.loop import Outcome, Progress, SolveInterrupted, iterate
+from perp.solvers.loop import Outcome, SolveInterrupted, iterate
 from perp.solvers.method import Method
+from perp.solvers.progress import Callback
 from perp.solvers.result import Attempt, Result
 from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
@@ -43,7 +43,7 @@ def run_method(
     method: Method,
     x: Vector,
     stop: Stopping,
-    callback: Callable[[Progress], object] | None,
+    callback: Callback | None,
     begun: float,
     notes: list[str],
 ) -> Result:

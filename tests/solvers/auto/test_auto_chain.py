@@ -114,6 +114,19 @@ def test_a_callback_sees_the_asked_problem_and_can_stop_everything():
     assert len([one for one in result.methods if one.status]) == 1
 
 
+def test_a_callback_may_want_its_argument_by_scipy_s_name():
+    problem, seen = perp.gallery.make("boxed_pd", n=40).problem, []
+
+    def watch(*, intermediate_result):
+        seen.append(intermediate_result["x"].size)
+
+    assert perp.solve(problem, callback=watch).success
+    assert set(seen) == {problem.n}
+    seen.clear()
+    assert perp.solve_islands(problem, callback=watch).success
+    assert set(seen) == {problem.n}
+
+
 def test_an_interrupt_carries_the_asked_problem_and_all_that_was_tried():
     problem = perp.gallery.make("box_stack", n=96).problem
 

@@ -7,10 +7,11 @@ import pytest
 import strategies
 from hypothesis import given
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import perp
 from perp.solvers.auto import presolve
-from perp.solvers.auto.presolve import balance, balancing_exponents, find_islands, settle_rows
+from perp.solvers.auto.presolve import balance, balancing_exponents, find_islands, settle_rows, write_products_out
 
 
 @given(strategies.box_lcps())
@@ -50,6 +51,31 @@ def test_forms_that_have_no_cheap_rows_are_left_as_they_are():
     stack = perp.gallery.make("boxed_stack", n=48).problem
     assert settle_rows(stack) is None
     assert settle_rows(perp.gallery.make("box_stack", n=48).problem) is None
+
+
+def test_a_product_of_few_rows_is_written_out_and_one_of_many_is_not():
+    rng = np.random.default_rng(2)
+    S = np.triu(rng.standard_normal((9, 9)), 1)
+    A, b = strategies.spd_matrix(rng, 9) + S - S.T, rng.standard_normal(9)
+    product = perp.MatrixFreeOperator(aslinearoperator(A))
+    rows = {"lower": -0.5, "upper": 0.5}
+    for problem in (
+        perp.LCP(product, b),
+        perp.BoxLCP(product, b, **rows),
+        perp.ContactProblem(product, b, 0.4, "box", extra_rows=3, **rows),
+        perp.ContactProblem(product, b, 0.4, "cone", extra_rows=3, **rows),
+    ):
+        formed = write_products_out(problem, 9).problem
+        assert (formed.kind, type(formed)) == (problem.kind, type(problem))
+        np.testing.assert_array_equal(formed.A.to_dense(), A)
+        result = perp.solve(problem)
+        assert result.success
+        assert result.problem is problem
+        assert "written out by 9" in result.methods[0].why
+        assert write_products_out(problem, 8) is None
+    assert write_products_out(perp.LCP(A, b), 9) is None
+    faulty = perp.MatrixFreeOperator(LinearOperator((3, 3), matvec=lambda x: np.full(3, np.nan), dtype=float))
+    assert write_products_out(perp.LCP(faulty, np.ones(3)), 9) is None
 
 
 @pytest.mark.parametrize("symmetric", [True, False])

@@ -14,7 +14,7 @@ from perp import gallery
 from perp.problems.friction import MODELS, ContactProblem
 from perp.problems.residuals import Watch
 from perp.solvers.polishing import contacts as polish_contacts
-from perp.solvers.polishing import forms as polish_forms
+from perp.solvers.polishing import polish as polishing
 from perp.solvers.polishing.polish import polish
 
 
@@ -142,7 +142,7 @@ def test_every_form_of_a_matrix_reaches_the_same_digits(model):
 
 @pytest.mark.parametrize("model", ["box", "convex"])
 def test_large_products_with_a_diagonal_are_polished_and_without_one_left_alone(model, monkeypatch):
-    monkeypatch.setattr(polish_forms, "MOST_PRODUCTS", 20)
+    monkeypatch.setattr(polishing, "MOST_PRODUCTS", 20)
     problem = gallery.make("box_stack", n=90, model=model, compliance=1e-2).problem
     A = problem.A.to_dense()
     product = LinearOperator(A.shape, matvec=A.dot, dtype=float)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from scipy.sparse import issparse
 
 from perp.problems.operators.base import Operator
@@ -18,6 +19,8 @@ from perp.problems.operators.stencil import StencilOperator
 
 def as_operator(A: Any) -> Operator:
     """An operator as it is; a SciPy sparse array, a LinearOperator or an array as the operator of that form."""
+    if type(A) is np.ndarray:  # what most people have; the other questions take as long as the copy of a small array
+        return DenseOperator(A)
     if isinstance(A, Operator):
         return A
     if issparse(A):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from types import ModuleType
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,13 @@ from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SP
 class DenseOperator(Operator):
     """`DenseOperator(A)`: a read-only, C-ordered float64 copy of A. What `LCP(A, b)` makes of an array by itself."""
 
-    abilities = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
+    abilities: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
     form = "dense"
 
     def __init__(self, A: Any) -> None:
         self.matrix: Matrix = as_matrix(A, "A")
-        if self.matrix.shape[0] != self.matrix.shape[1]:
+        rows, columns = self.matrix.shape
+        if rows != columns:
             raise InvalidProblem(f"A has shape {self.matrix.shape}; a square matrix is needed")
         self.flat: Vector = self.matrix.reshape(-1)
 
@@ -31,9 +33,7 @@ class DenseOperator(Operator):
         return int(self.matrix.shape[0])
 
     def slack(self, x: Vector, b: Vector, out: Vector) -> Vector:
-        from perp.kernels import dense
-
-        dense.slack(self.flat, b, x, out)
+        _kernels().slack(self.flat, b, x, out)
         return out
 
     def diagonal(self) -> Vector:
@@ -74,9 +74,15 @@ class DenseOperator(Operator):
         largest = max(self.matrix.max(initial=0.0), -self.matrix.min(initial=0.0))
         if largest == 0.0:
             return 0.0
-        from perp.kernels import dense
-
-        return float(dense.asymmetry(self.flat, np.uint64(self.n)) / largest)
+        return float(_kernels().asymmetry(self.flat, np.uint64(self.n)) / largest)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return DenseOperator, (self.matrix,)
+
+
+@cache
+def _kernels() -> ModuleType:
+    """Imported when first needed; an import statement costs as much as the product of a small matrix."""
+    from perp.kernels import dense
+
+    return dense

@@ -12,7 +12,7 @@ Only one of them is kept; a SciPy view of J is made again when somebody asks for
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class FactoredOperator(Operator):
     row.
     """
 
-    abilities = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
+    abilities: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
     form = "factored"
     pairs: BodyPairs | None = None
     planar: PlanarPairs | None = None

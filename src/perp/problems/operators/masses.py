@@ -52,14 +52,14 @@ class BodyMasses:
     """
 
     def __init__(self, mass: Any, inertia: Any) -> None:
-        self.mass = as_vector(mass, "mass", infinite=True)
+        self.mass: Vector = as_vector(mass, "mass", infinite=True)
         bodies = self.mass.size
         _require_invertible(self.mass)
         movable = np.isfinite(self.mass)
         given = np.array(inertia, dtype=np.float64)
         if given.shape == (bodies, 3, 3):
             given[~movable] = np.eye(3)  # whatever stands there is ignored
-        self.inertia = as_block_stack(given, "inertia", (bodies, 3, 3))
+        self.inertia: NDArray[np.float64] = as_block_stack(given, "inertia", (bodies, 3, 3))
         packed = np.zeros((bodies + 1, 8))
         packed[:-1][movable, 0] = 1.0 / self.mass[movable]
         inverse = _invert_inertias(self.inertia, movable)
@@ -148,7 +148,7 @@ class PlanarMasses:
     """
 
     def __init__(self, mass: Any, inertia: Any) -> None:
-        self.mass = as_vector(mass, "mass", infinite=True)
+        self.mass: Vector = as_vector(mass, "mass", infinite=True)
         bodies = self.mass.size
         _require_invertible(self.mass)
         movable = np.isfinite(self.mass)
@@ -156,7 +156,7 @@ class PlanarMasses:
         given = np.array(inertia, dtype=np.float64)
         if given.shape == (bodies,):
             given[~movable] = 1.0  # whatever stands there is ignored
-        self.inertia = as_block_stack(given, "inertia", (bodies,))
+        self.inertia: NDArray[np.float64] = as_block_stack(given, "inertia", (bodies,))
         _require_invertible(self.inertia, "inertia", "moment of inertia")
         inverse = np.zeros((bodies + 1, 2))
         inverse[:-1, 0] = 1.0 / self.mass
@@ -200,7 +200,7 @@ class DiagonalMass:
     """M = diag(m), every entry positive; inf for a velocity that cannot change."""
 
     def __init__(self, m: Any) -> None:
-        self.m = as_vector(m, "mass", infinite=True)
+        self.m: Vector = as_vector(m, "mass", infinite=True)
         _require_invertible(self.m)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,14 +14,14 @@ from perp.problems.operators.base import APPLY, DIAGONAL, Operator
 class MatrixFreeOperator(Operator):
     """`MatrixFreeOperator(linear_operator, diagonal=None)`; with a diagonal, Jacobi-like methods can use it."""
 
-    abilities = frozenset({APPLY})
+    abilities: ClassVar[frozenset[str]] = frozenset({APPLY})
     form = "matrix-free"
 
     def __init__(self, product: Any, diagonal: Any = None) -> None:
         from scipy.sparse.linalg import aslinearoperator  # takes a tenth of a second to import
 
         try:
-            self.product = aslinearoperator(product)
+            self.product: Any = aslinearoperator(product)
         except TypeError:
             raise TypeError(
                 f"{type(product).__name__} is no linear operator; wrap a function as "

@@ -27,10 +27,10 @@ class Pairs(ABC):
     """What M must be."""
 
     def __init__(self, bodies: NDArray[np.uint32], jacobian: Vector, mass: BodyMasses | PlanarMasses) -> None:
-        self.bodies = freeze(bodies)
-        self.jacobian = freeze(jacobian)
-        self.inverse_mass = mass.packed()
-        self.body_count = mass.mass.size
+        self.bodies: NDArray[np.uint32] = freeze(bodies)
+        self.jacobian: Vector = freeze(jacobian)
+        self.inverse_mass: Vector = mass.packed()
+        self.body_count: int = mass.mass.size
         self._common: dict[tuple[int, int], bool] = {}
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,17 @@ SHORTEST_RUN = 4
 class SparseOperator(Operator):
     """`SparseOperator(A)`: a canonical CSR copy of A. What `LCP(A, b)` makes of a SciPy sparse array by itself."""
 
-    abilities = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
+    abilities: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
     form = "sparse"
 
     def __init__(self, A: Any) -> None:
         self.given_format: str = getattr(A, "format", "dense")
-        self.matrix = as_csr(A, "A")
+        self.matrix: sparse.csr_array = as_csr(A, "A")
         if self.matrix.shape[0] != self.matrix.shape[1]:
             raise InvalidProblem(f"A has shape {self.matrix.shape}; a square matrix is needed")
+        self.pointers: NDArray[Any]
+        self.indices: NDArray[Any]
+        self.values: Vector
         self.pointers, self.indices, self.values = unsigned_parts(self.matrix)
 
     @property
@@ -98,9 +101,9 @@ class SparseOperator(Operator):
         largest = float(np.abs(self.values).max(initial=0.0))
         if largest == 0.0:
             return 0.0
-        scaled = self.matrix.copy()
-        scaled.data = self.values / largest
-        return float(np.abs((scaled - scaled.T).data).max(initial=0.0))
+        from perp.kernels import csr
+
+        return float(csr.asymmetry(self.pointers, self.indices, self.values)) / largest
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SparseOperator, (self.matrix,)

@@ -23,7 +23,7 @@ class SparseMass:
     """
 
     def __init__(self, M: Any) -> None:
-        self.matrix = as_csr(M, "M")
+        self.matrix: sparse.csr_array = as_csr(M, "M")
         rows, columns = self.matrix.shape
         if rows != columns:
             raise InvalidProblem(f"M has shape {self.matrix.shape}; a square matrix is needed")
@@ -32,7 +32,7 @@ class SparseMass:
         if skew > 1e-12 * largest:
             raise InvalidProblem(f"M is not symmetric: max |M - M^T| = {skew:.2e}, max |M| = {largest:.2e}")
         try:
-            self.factor = factor_sparse(
+            self.factor: Any = factor_sparse(
                 self.matrix,
                 permc_spec="MMD_AT_PLUS_A",
                 diag_pivot_thresh=0.0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from types import ModuleType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +35,11 @@ class StencilOperator(Operator):
     zero at the first layer of cells, and so at the last one, too: no cell needs to ask whether it has a neighbour.
     """
 
-    abilities = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
+    abilities: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
     form = "stencil"
 
     def __init__(self, shape: Sequence[int], diagonal: Any, couplings: Any = -1.0) -> None:
-        self.grid = self._read_grid(shape)
+        self.grid: tuple[int, ...] = self._read_grid(shape)
         given = np.asarray(diagonal)
         require_real_dtype(given.dtype, "diagonal")
         try:
@@ -48,7 +48,7 @@ class StencilOperator(Operator):
             raise InvalidProblem(f"diagonal has shape {given.shape}; the grid is {self.grid}") from None
         reject_non_finite(centre, "diagonal")
         self.centre: Vector = freeze(centre.reshape(-1).copy())
-        self.strides = self._count_strides()
+        self.strides: tuple[int, ...] = self._count_strides()
         self.couplings: Vector | None = None
         """One number an axis, where the couplings are the same everywhere; else None, and there are `faces`."""
         self.faces: tuple[Vector, ...] | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -14,7 +15,15 @@ from perp.problems.inputs import Vector
 from perp.problems.islands import Island
 from perp.problems.problem import Problem
 from perp.solvers.auto.features import Features
-from perp.solvers.auto.presolve import Reduced, balance, find_islands, settle_rows
+from perp.solvers.auto.presolve import (
+    FEW_PRODUCTS,
+    MANY_PRODUCTS,
+    Reduced,
+    balance,
+    find_islands,
+    settle_rows,
+    write_products_out,
+)
 from perp.solvers.auto.restated import start_from_lcp
 from perp.solvers.auto.rules import Step, find_rule
 from perp.solvers.auto.search import Search
@@ -22,6 +31,7 @@ from perp.solvers.fit import misfit
 from perp.solvers.loop import Progress, SolveInterrupted
 from perp.solvers.no_solution import search_no_solution
 from perp.solvers.polishing.polish import polish
+from perp.solvers.progress import Callback
 from perp.solvers.result import Attempt, Result
 from perp.solvers.run import run_method
 from perp.solvers.status import Status
@@ -50,7 +60,7 @@ def solve_automatically(
     problem: Problem,
     x: Vector,
     stop: Stopping,
-    callback: Callable[[Progress], object] | None,
+    callback: Callback | None,
     begun: float,
     notes: list[str],
     *,
@@ -79,28 +89,37 @@ def _go(search: Search, is_warm: bool) -> None:
         return
     if search.status is Status.BREAKDOWN:  # there is not even a product
         return
-    view = settle_rows(search.problem) or _as_asked(search.problem)
-    if view.told:
-        search.notes.append(view.told)
-        search.consider(view.recover(view.restrict(search.x)), "presolve")
-        search.record("presolve", None, before, view.told, residual=search.residual)
+    view = _as_asked(search.problem)
+    for presolve in (partial(write_products_out, most_rows=FEW_PRODUCTS), settle_rows):
+        view = _presolve(search, view, presolve) or view
     islands = find_islands(view.problem)
     if islands:
         _solve_apart(search, view, islands, is_warm)
         return
     failures = _follow(search, view, Features.of(view.problem, is_warm=is_warm, tol=search.stop.tol), 0)
-    if search.is_open:
-        before = perf_counter()
-        balanced = balance(view.problem)
-        if balanced is not None:
-            search.notes.append(balanced.told)
-            search.record("balance", None, before, balanced.told, residual=search.residual)
-            inner = _one_after_the_other(view, balanced)
-            failures = _follow(search, inner, Features.of(inner.problem, tol=search.stop.tol), failures)
+    for presolve in (partial(write_products_out, most_rows=MANY_PRODUCTS), balance):
+        inner = _presolve(search, view, presolve) if search.is_open else None
+        if inner is not None:
+            view = inner
+            failures = _follow(search, view, Features.of(view.problem, tol=search.stop.tol), failures)
     if search.is_open and failures < DOUBTS:
         _look_for_proof(search)
     if search.is_open and search.exhausted is not None:
         search.prove(search.exhausted)
+
+
+def _presolve(search: Search, view: Reduced, change: Callable[[Problem], Reduced | None]) -> Reduced | None:
+    """The problem of a view changed once more, and written down; None where there is nothing to change."""
+    before = perf_counter()
+    reduced = change(view.problem)
+    if reduced is None:
+        return None
+    inner = _one_after_the_other(view, reduced)
+    search.notes.append(reduced.told)
+    if reduced.problem.n < view.problem.n:
+        search.consider(inner.recover(inner.restrict(search.x)), "presolve")
+    search.record("presolve", None, before, reduced.told, residual=search.residual)
+    return inner
 
 
 def _solve_apart(search: Search, view: Reduced, islands: tuple[Island, ...], is_warm: bool) -> None:
@@ -236,7 +255,7 @@ def _offer(search: Search, view: Reduced, u: Vector) -> None:
         search.status = Status.RAY
 
 
-def _translated(search: Search, view: Reduced) -> Callable[[Progress], object]:
+def _translated(search: Search, view: Reduced) -> Callback:
     """The caller's callback, which sees his own problem and the iterations of all methods."""
     assert search.callback is not None
     callback, done, seconds = search.callback, search.iterations, search.seconds

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from perp.problems.problem import Problem
 from perp.solvers.auto.features import Features
-from perp.solvers.auto.presolve import find_islands, settle_rows
+from perp.solvers.auto.presolve import FEW_PRODUCTS, find_islands, settle_rows, write_products_out
 from perp.solvers.auto.rules import Step, find_rule
 from perp.solvers.auto.small import MOST_ROWS, NAME, is_small
 from perp.solvers.fit import misfit
@@ -47,10 +48,11 @@ def explain(problem: Problem, *, is_warm: bool = False, tol: float = 1e-8) -> Ex
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is {type(problem).__name__}; perp.LCP, BoxLCP or ContactProblem is needed")
     steps = []
-    settled = settle_rows(problem)
-    if settled is not None:
-        steps.append(settled.told)
-        problem = settled.problem
+    for presolve in (partial(write_products_out, most_rows=FEW_PRODUCTS), settle_rows):
+        reduced = presolve(problem)
+        if reduced is not None:
+            steps.append(reduced.told)
+            problem = reduced.problem
     islands = find_islands(problem)
     if islands:
         largest = max(islands, key=lambda island: island.rows.size)

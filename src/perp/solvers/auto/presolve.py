@@ -2,6 +2,7 @@
 
 * `settle_rows`: rows whose x is known without solving anything, because its bounds are equal or because A has nothing
   in the row, which leaves y_i = b_i. Their x goes to the right-hand side of the others, which are a smaller problem.
+* `write_products_out`: an A that is only a product becomes an array, by as many products as it has rows.
 * `find_islands`: parts that have nothing to do with one another are solved apart, each by "auto" for itself.
 * `balance`: rows and columns of very unlike size, scaled by powers of two until all their largest entries are near 1
   (Ruiz 2001). With x = C z, C and R diagonal and positive, R y = (R A C) z + R b has its zeros and signs where y has;
@@ -17,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from perp.errors import OperatorFault
 from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector
 from perp.problems.islands import Island, split_islands
 from perp.problems.lcp import LCP
 from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator
 from perp.problems.problem import Problem
+from perp.problems.written_out import write_out
 
 UNLIKE = 13
 """Largest entries of rows, or of columns, that differ by more than 2 to this power are of very unlike size."""
@@ -34,6 +37,9 @@ WORTH_SPLITTING = 1000
 
 WORTH_A_SOLVE = 64
 """Smaller islands are united."""
+
+FEW_PRODUCTS, MANY_PRODUCTS = 200, 2000
+"""Rows up to which a product is written out at once, and up to which when methods that need no more have failed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +95,18 @@ def _find_empty_rows(A: DenseOperator | SparseOperator) -> NDArray[np.bool_]:
     empty: NDArray[np.bool_] = A.matrix.diagonal() == 0.0
     empty[empty] = ~A.matrix[empty].any(axis=1)
     return empty
+
+
+def write_products_out(problem: Problem, most_rows: int) -> Reduced | None:
+    """The problem with A as an array; None where it is more than a product already, or has more rows."""
+    try:
+        formed = write_out(problem, most_rows)
+    except OperatorFault:  # whoever is asked next will say so
+        return None
+    if formed is problem or not problem.n:
+        return None
+    told = f"A is only a product, and was written out by {problem.n} of them"
+    return Reduced(formed, lambda x: x, lambda z: z, told)
 
 
 def find_islands(problem: Problem) -> tuple[Island, ...]:

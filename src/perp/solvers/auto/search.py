@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from math import inf, isnan
 from time import perf_counter
@@ -16,8 +15,8 @@ from perp.problems.problem import Problem
 from perp.problems.residual_scale import cold_start, measure_cold, scale_of
 from perp.problems.residuals import Watch
 from perp.solvers.history import History
-from perp.solvers.loop import Progress
 from perp.solvers.method import Method
+from perp.solvers.progress import Callback
 from perp.solvers.result import Attempt, Result
 from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
@@ -34,7 +33,7 @@ class Search:
         problem: Problem,
         start: Vector,
         stop: Stopping,
-        callback: Callable[[Progress], object] | None,
+        callback: Callback | None,
         begun: float,
         notes: list[str],
         is_warm: bool,

@@ -25,10 +25,13 @@ from perp.errors import OperatorFault
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector, freeze
 from perp.problems.problem import Problem
+from perp.problems.written_out import write_out
 from perp.solvers.polishing.best import BestPoint
 from perp.solvers.polishing.contacts import polish_contacts
-from perp.solvers.polishing.forms import in_known_form
 from perp.solvers.polishing.rows import polish_rows
+
+MOST_PRODUCTS = 200
+"""Rows up to which an A that is only a product is written out; beyond, Krylov methods need fewer products."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +65,7 @@ def polish(problem: Problem, x: Vector, *, max_seconds: float = inf) -> Polished
             best = BestPoint(problem, given, begun + max_seconds)
             if best.is_perfect:
                 return None
-            known = in_known_form(problem)
+            known = write_out(problem, MOST_PRODUCTS)
             how = polish_contacts(known, best) if isinstance(known, ContactProblem) else polish_rows(known, best)
         except OperatorFault:
             return None

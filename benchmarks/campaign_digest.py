@@ -1,0 +1,93 @@
+"""What the rows of the campaign say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rich.table import Table
+
+from benchmarks.campaign_rows import Row
+from benchmarks.tables import add_row, make_table
+
+LISTED = 12
+"""Numbers of failures that are listed for a structure."""
+
+
+def digest(rows: Sequence[Row], tol: float) -> Iterator[Table | str]:
+    yield _structures(rows)
+    yield from _failures(rows)
+    yield _verdict(rows, tol)
+
+
+def counts(rows: Sequence[Row], tol: float) -> dict[str, float]:
+    """Every number that is promised, by name."""
+    solvable = [row for row in rows if row.solvable == "yes"]
+    unsolvable = [row for row in rows if row.solvable == "no"]
+    certified = sum(row.is_certified for row in solvable)
+    return {
+        "samples": len(rows),
+        "solvable": len(solvable),
+        "certified": certified,
+        "share certified": certified / max(1, len(solvable)),
+        "certified, absolute residual above tol": sum(row.is_certified and row.residual > tol for row in solvable),
+        "without solution": len(unsolvable),
+        "of these proved": sum(row.status == "INFEASIBLE" and not row.flaws for row in unsolvable),
+        "unknown": sum(row.solvable == "unknown" for row in rows),
+        "NaN": _with("not finite", rows) + _with("NaN", rows),
+        "false CONVERGED": _with("CONVERGED", rows),
+        "false INFEASIBLE": _with("INFEASIBLE", rows),
+        "exceptions": _with("raised", rows),
+        "hangs and crashes": sum(row.status in ("HANG", "CRASH") for row in rows),
+        "warnings": _with("warned", rows),
+        "prints": _with("printed", rows),
+        "modified problems": _with("modified", rows),
+        "other bits on repetition": _with("same bits", rows),
+        "seconds": sum(row.seconds for row in rows),
+    }
+
+
+def _with(words: str, rows: Sequence[Row]) -> int:
+    return sum(words in row.flaws for row in rows)
+
+
+def _structures(rows: Sequence[Row]) -> Table:
+    headings = ("structure", "samples", "solvable", "certified", "no solution", "proved", "flaws", "seconds", "slowest")
+    table = make_table("campaign", headings)
+    for structure in dict.fromkeys(row.structure for row in rows):
+        mine = [row for row in rows if row.structure == structure]
+        found = counts(mine, 0.0)
+        chosen = ("solvable", "certified", "without solution", "of these proved")
+        flaws = sum(bool(row.flaws) for row in mine)
+        cells = [structure, len(mine), *(int(found[name]) for name in chosen), flaws]
+        add_row(table, [*cells, found["seconds"], max(row.seconds for row in mine)])
+    return table
+
+
+def _failures(rows: Sequence[Row]) -> Iterator[str]:
+    """Solvable samples that were not certified, by structure and status; then flaws."""
+    missed = [row for row in rows if row.solvable == "yes" and not row.is_certified]
+    groups = Counter((row.structure, row.status) for row in missed)
+    for (structure, status), count in sorted(groups.items(), key=lambda item: -item[1]):
+        numbers = [row.number for row in missed if (row.structure, row.status) == (structure, status)]
+        yield f"not certified: {structure}, {status}: {count}: {_list(numbers)}"
+    flawed = [row for row in rows if row.flaws]
+    for flaw in dict.fromkeys(_kind_of(row.flaws) for row in flawed):
+        numbers = [row.number for row in flawed if _kind_of(row.flaws) == flaw]
+        example = next(row.flaws for row in flawed if _kind_of(row.flaws) == flaw)
+        yield f"flaw: {flaw}: {len(numbers)}: {_list(numbers)} ({example[:200]})"
+
+
+def _kind_of(flaw: str) -> str:
+    return flaw.partition(":")[0].partition(" by ")[0].partition("(")[0]
+
+
+def _list(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers[:LISTED])) + (", ..." if len(numbers) > LISTED else "")
+
+
+def _verdict(rows: Sequence[Row], tol: float) -> Table:
+    table = make_table(f"campaign, tol {tol:g}", ("what", "number"))
+    for name, number in counts(rows, tol).items():
+        add_row(table, [name, f"{number:.4%}" if "share" in name else int(number) if number % 1 == 0 else number])
+    return table

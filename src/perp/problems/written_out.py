@@ -1,0 +1,27 @@
+"""Problems whose A is only a product, with A written out: by as many products as it has rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from perp.problems.box import BoxLCP
+from perp.problems.friction import ContactProblem
+from perp.problems.lcp import LCP
+from perp.problems.operators import DenseOperator
+from perp.problems.operators.base import TO_SPARSE
+from perp.problems.problem import Problem
+
+
+def write_out(problem: Problem, most_rows: int) -> Problem:
+    """The problem itself, or where A is only a product, of at most so many rows, the same problem with a dense A.
+
+    Raises `OperatorFault` where a product is not what a product should be.
+    """
+    A, n = problem.A, problem.n
+    if TO_SPARSE in A.ability_set or n > most_rows:
+        return problem
+    dense = DenseOperator(np.array([A.apply(unit) for unit in np.eye(n)]).T.reshape(n, n))
+    if isinstance(problem, ContactProblem):
+        given = (dense, problem.b, problem.friction, problem.model)
+        return ContactProblem(*given, dimension=problem.dimension, lower=problem.lower, upper=problem.upper)
+    return LCP(dense, problem.b) if isinstance(problem, LCP) else BoxLCP(dense, problem.b, *problem.bounds(problem.b))
