@@ -99,7 +99,7 @@ def _tell(duel: Duel, target: float | None, met: bool | None) -> Iterator[object
 
 def duel(family: Family, n: int, seed: int, known: Sequence[Row]) -> Duel:
     problem, x0 = family.make(n, seed), family.starting_point(n, seed)
-    tol = absolute_tolerance(problem, LIMIT)
+    tol = absolute_tolerance(problem)
     contenders: dict[str, Callable[[Problem], perp.Result]] = {
         candidate.label: partial(candidate.solve, seconds=LIMIT, x0=x0, tol=tol)
         for candidate in find_rivals(problem, known)

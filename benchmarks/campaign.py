@@ -1,8 +1,9 @@
 """Thousands of random problems through plain `perp.solve(problem)`: `python -m benchmarks campaign [--count 10000]`.
 
 Every sample is drawn from its number (`campaign_samples`), solved in a process of its own kind (a hang or a crash is a
-row, not the end), and judged by a residual that is computed apart from perp (`campaign_judge`). The CSV file grows by a
-line a sample; a run that was broken off goes on where it stood. Delete the file to measure anew.
+row, not the end), and judged by a residual that is computed apart from perp (`campaign_judge`). The file of rows grows
+by a line a sample; a run that was broken off goes on where it stood. Delete the file to measure anew. A whole campaign
+writes what it came to into `docs/campaign.csv`.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ from time import perf_counter
 from rich.table import Table
 
 from benchmarks.campaign_child import TOLERANCE, failed_row
-from benchmarks.campaign_digest import digest
+from benchmarks.campaign_digest import digest, write_digest
 from benchmarks.campaign_rows import Row, add_row, make_row, read_rows, write_rows
 from benchmarks.campaign_samples import structure_of
 from benchmarks.progress import say
 
-FILE = Path("docs/campaign.csv")
+FILE = Path("build/campaign_rows.csv")
+DIGEST = Path("docs/campaign.csv")
+"""What a whole campaign came to; parts of one do not touch it."""
+WHOLE = 10_000
 REPEATED = 50
 """Every so many samples one is solved twice, for the sake of its bits: 200 of 10,000."""
 START_SECONDS = 300.0
@@ -47,7 +51,7 @@ def add_campaign_options(parser: ArgumentParser) -> None:
 
 
 def run_campaign(options: Namespace) -> Iterator[Table | str]:
-    count = options.count or (QUICK_COUNT if options.quick else 10_000)
+    count = options.count or (QUICK_COUNT if options.quick else WHOLE)
     wanted = tuple((options.only or "").split(","))
     numbers = range(options.start, options.start + count)
     chosen = [number for number in numbers if structure_of(number).startswith(wanted)]
@@ -60,7 +64,10 @@ def run_campaign(options: Namespace) -> Iterator[Table | str]:
         rows[row.number] = row
         add_row(path, row)
     write_rows(path, rows.values())
-    yield from digest([rows[number] for number in chosen], options.tol)
+    found = [rows[number] for number in chosen]
+    if chosen == list(range(WHOLE)):
+        write_digest(DIGEST, found, options.tol)
+    yield from digest(found, options.tol)
     yield f"campaign: {len(chosen):,} samples in {path}, {perf_counter() - begun:.0f} s spent now"
 
 

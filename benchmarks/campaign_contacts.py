@@ -8,6 +8,7 @@ import numpy as np
 
 import perp
 from benchmarks.campaign_matrices import Draw, spd
+from benchmarks.campaign_planted import hide
 from benchmarks.campaign_sample import Sample, draw_shares, draw_size
 from perp.gallery.planted import planted_contacts
 from perp.problems.inputs import Vector
@@ -56,6 +57,17 @@ def draw_restated(restatement: str, dimension: int, rng: Draw, most: int) -> Sam
     else:
         restated = perp.fixed_box(problem, rng.uniform(0.0, 1.0, problem.contacts))
     return Sample(restated, True, f"{words}, b = J v")
+
+
+def draw_hidden_contacts(rng: Draw, most: int) -> Sample:
+    """Contacts of moving bodies whose A only multiplies."""
+    model, dimension = str(rng.choice(["box", "cone", "convex", "disc"])), int(rng.integers(2, 4))
+    plain, words = _moving(model, dimension, rng, most)
+    operator, form = hide(plain.A.to_dense(), rng)
+    problem = perp.ContactProblem(
+        operator, plain.b, plain.friction, model, dimension=dimension, lower=plain.lower, upper=plain.upper
+    )
+    return Sample(problem, True, f"{model} {dimension}d, {words}, b = J v, {form}")
 
 
 def _moving(model: str, dimension: int, rng: Draw, most: int) -> tuple[perp.ContactProblem, str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from rich.table import Table
 
@@ -32,11 +34,13 @@ def counts(rows: Sequence[Row], tol: float) -> dict[str, float]:
         "share certified": certified / max(1, len(solvable)),
         "certified, absolute residual above tol": sum(row.is_certified and row.residual > tol for row in solvable),
         "without solution": len(unsolvable),
-        "of these proved": sum(row.status == "INFEASIBLE" and not row.flaws for row in unsolvable),
+        "of these proved": sum(row.proved and not row.flaws for row in unsolvable),
+        "gambles": sum(row.solvable == "gamble" for row in rows),
+        "gambles won": sum(row.solvable == "gamble" and row.is_certified for row in rows),
         "unknown": sum(row.solvable == "unknown" for row in rows),
         "NaN": _with("not finite", rows) + _with("NaN", rows),
         "false CONVERGED": _with("CONVERGED", rows),
-        "false INFEASIBLE": _with("INFEASIBLE", rows),
+        "false proofs": _with("proof", rows),
         "exceptions": _with("raised", rows),
         "hangs and crashes": sum(row.status in ("HANG", "CRASH") for row in rows),
         "warnings": _with("warned", rows),
@@ -51,22 +55,44 @@ def _with(words: str, rows: Sequence[Row]) -> int:
     return sum(words in row.flaws for row in rows)
 
 
-def _structures(rows: Sequence[Row]) -> Table:
-    headings = ("structure", "samples", "solvable", "certified", "no solution", "proved", "flaws", "seconds", "slowest")
-    table = make_table("campaign", headings)
+HEADINGS = ("structure", "samples", "solvable", "certified", "no solution", "proved", "flaws", "seconds", "slowest")
+
+
+def _lines(rows: Sequence[Row]) -> Iterator[list[str | int | float]]:
+    """A line a structure, in the order of the samples."""
+    chosen = ("samples", "solvable", "certified", "without solution", "of these proved")
     for structure in dict.fromkeys(row.structure for row in rows):
         mine = [row for row in rows if row.structure == structure]
         found = counts(mine, 0.0)
-        chosen = ("solvable", "certified", "without solution", "of these proved")
         flaws = sum(bool(row.flaws) for row in mine)
-        cells = [structure, len(mine), *(int(found[name]) for name in chosen), flaws]
-        add_row(table, [*cells, found["seconds"], max(row.seconds for row in mine)])
+        yield [structure, *(int(found[name]) for name in chosen), flaws, found["seconds"], max(r.seconds for r in mine)]
+
+
+def _structures(rows: Sequence[Row]) -> Table:
+    table = make_table("campaign", HEADINGS)
+    for line in _lines(rows):
+        add_row(table, line)
     return table
+
+
+def write_digest(path: Path, rows: Sequence[Row], tol: float) -> None:
+    """A line for each structure with the numbers of what was missed; before them, every number that is promised."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["what", "number"])
+        writer.writerows([name, f"{number:.6g}"] for name, number in counts(rows, tol).items())
+        writer.writerow([])
+        writer.writerow([*HEADINGS, "missed"])
+        for line in _lines(rows):
+            missed = [row.number for row in rows if row.structure == line[0] and row.is_missed]
+            cells = [f"{cell:.3g}" if isinstance(cell, float) else cell for cell in line]
+            writer.writerow([*cells, " ".join(map(str, missed))])
 
 
 def _failures(rows: Sequence[Row]) -> Iterator[str]:
     """Solvable samples that were not certified, by structure and status; then flaws."""
-    missed = [row for row in rows if row.solvable == "yes" and not row.is_certified]
+    missed = [row for row in rows if row.is_missed]
     groups = Counter((row.structure, row.status) for row in missed)
     for (structure, status), count in sorted(groups.items(), key=lambda item: -item[1]):
         numbers = [row.number for row in missed if (row.structure, row.status) == (structure, status)]

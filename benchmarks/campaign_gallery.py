@@ -19,8 +19,14 @@ SHARES = (("active", "degenerate"), ("free", "fixed", "one_sided"))
 TRIES = 100
 
 
-def _powers(least: float, most: float) -> Callable[[Draw], float]:
-    return lambda rng: float(10.0 ** rng.uniform(np.log10(least), np.log10(most)))
+def _powers(usual: tuple[float, float], whole: tuple[float, float] | None = None) -> Callable[[Draw], float]:
+    """Evenly spread in the logarithm: over the usual range, and three times in ten over the whole documented one."""
+
+    def draw(rng: Draw) -> float:
+        least, most = whole if whole is not None and rng.random() < 0.3 else usual
+        return float(10.0 ** rng.uniform(np.log10(least), np.log10(most)))
+
+    return draw
 
 
 def _friction(rng: Draw) -> float:
@@ -29,27 +35,27 @@ def _friction(rng: Draw) -> float:
 
 NUMBERS: dict[str, Callable[[Draw], Any]] = {
     "friction": _friction,
-    "margin": _powers(0.1, 100.0),
+    "margin": _powers((0.1, 100.0), (1e-3, 1e6)),
     "excess": lambda rng: float(rng.choice([-1e-6, 1e-6, 0.0, rng.uniform(-0.3, 0.3)])),
     "slope": lambda rng: None if rng.random() < 0.7 else float(rng.uniform(0.0, 1.5)),
-    "dt": _powers(1e-5, 1.0),
-    "mass_ratio": _powers(1e-4, 1e4),
-    "finger_mass": _powers(1e-2, 1e3),
-    "compliance": lambda rng: float(rng.choice([0.0, 10.0 ** rng.uniform(-10.0, 0.0)])),
-    "condition": lambda rng: None if rng.random() < 0.3 else float(10.0 ** rng.uniform(0.0, 14.0)),
-    "skew": _powers(1e-2, 1e2),
-    "strength": _powers(1e-2, 1e2),
-    "spin": lambda rng: float(rng.choice([0.0, rng.uniform(-10.0, 10.0)])),
-    "slip": lambda rng: float(rng.uniform(-5.0, 5.0)),
-    "speed": lambda rng: float(rng.choice([0.0, rng.uniform(0.0, 5.0)])),
-    "a": lambda rng: float(10.0 ** rng.uniform(-1.0, 2.0)),
+    "dt": _powers((1e-4, 0.1), (1e-9, 1e3)),
+    "mass_ratio": _powers((1e-3, 1e3), (1e-8, 1e8)),
+    "finger_mass": _powers((1e-1, 1e2), (1e-3, 1e6)),
+    "compliance": lambda rng: float(rng.choice([0.0, 10.0 ** rng.uniform(-12.0, 2.0)])),
+    "condition": lambda rng: None if rng.random() < 0.3 else float(10.0 ** rng.uniform(0.0, 16.0)),
+    "skew": _powers((1e-2, 1e2), (1e-6, 1e6)),
+    "strength": _powers((1e-2, 1e2), (1e-6, 1e6)),
+    "spin": lambda rng: float(rng.choice([0.0, rng.uniform(-10.0, 10.0), rng.uniform(-1e3, 1e3)], p=[0.4, 0.5, 0.1])),
+    "slip": lambda rng: float(rng.choice([0.0, rng.uniform(-5.0, 5.0), rng.uniform(-1e6, 1e6)], p=[0.1, 0.8, 0.1])),
+    "speed": lambda rng: float(rng.choice([0.0, rng.uniform(0.0, 5.0), rng.uniform(0.0, 1e6)], p=[0.2, 0.7, 0.1])),
+    "a": _powers((0.1, 100.0), (1e-9, 1e9)),
     "bodies": lambda rng: None if rng.random() < 0.5 else int(rng.integers(2, 12)),
     "braces": lambda rng: int(rng.integers(0, 7)),
     "rank": lambda rng: int(rng.integers(0, 30)),
 }
 """Where an even spread over the range would miss what matters."""
 
-RATIO_FROM_ONE = _powers(1.0, 1e4)
+RATIO_FROM_ONE = _powers((1.0, 1e3), (1.0, 1e8))
 
 
 def draw_gallery(kind: gallery.Kind, rng: Draw, most: int) -> Sample:

@@ -135,24 +135,3 @@ def _nearest_in_cone(points: Vector, friction: Vector) -> Vector:
             if length > 0.0:
                 nearest[c, 1:] = mu * on_surface * tangents / length
     return nearest
-
-
-def proves_nothing(problem: Problem, u: Vector) -> str | None:
-    """Why u is no proof that an LCP or a boxed LCP is infeasible; None where it is one.
-
-    u^T y >= 0 for admissible y, and u^T (A x + b) < 0 for every x within its bounds, up to the rounding of the sums.
-    """
-    lower, upper = problem.bounds(u)
-    has_lower, has_upper = np.isfinite(lower), np.isfinite(upper)
-    if np.any(u[has_lower & ~has_upper] < 0.0) or np.any(u[~has_lower & has_upper] > 0.0):
-        return "u has a sign that a bound does not allow"
-    if np.any(u[has_lower & has_upper] != 0.0):
-        return "u is not zero in a row with two bounds"
-    A = problem.A.to_dense()
-    gain, noise = A.T @ u, (problem.n + 4) * 2.0**-52 * (np.abs(A).T @ np.abs(u))
-    gain[np.abs(gain) <= 16.0 * noise] = 0.0
-    best = np.where(gain > 0.0, upper, lower)
-    if np.any(np.isinf(best) & (gain != 0.0)):
-        return f"A^T u has an entry {gain[np.isinf(best) & (gain != 0.0)][0]:.2g} that no bound holds"
-    margin = float(problem.b @ u + np.where(gain != 0.0, gain * np.where(np.isinf(best), 0.0, best), 0.0).sum())
-    return None if margin < 0.0 else f"the margin is {margin:.2g}"

@@ -168,9 +168,6 @@ HAS_THEORY: tuple[MakeMatrix, ...] = (
 )
 HAS_NONE: tuple[MakeMatrix, ...] = (indefinite, gaussian, integers)
 
-SYMMETRIC_DEFINITE: tuple[MakeMatrix, ...] = (spd, spd_ill, psd, m_matrix)
-"""What an operator that only multiplies may hide."""
-
 
 def _nonnegative(n: int, rng: Draw) -> Matrix:
     B = rng.random((n, n)) * (rng.random((n, n)) < min(1.0, 4.0 / n))

@@ -13,8 +13,8 @@ from benchmarks.campaign_sample import Sample, draw_shares, draw_size
 from perp.gallery.planted import planted_box, planted_lcp
 from perp.problems.inputs import Matrix, Vector
 
-SMALL = 10
-"""Rows of an LCP without theory: 2^10 index sets can be looked through."""
+SMALL = 16
+"""Rows of an LCP without theory: 2^16 index sets can be looked through."""
 
 
 def draw_lcp(make: MakeMatrix, rng: Draw, most: int) -> Sample:
@@ -84,13 +84,36 @@ def draw_huge_or_tiny(make: MakeMatrix, rng: Draw, most: int) -> Sample:
 
 
 def draw_products(make: MakeMatrix, rng: Draw, most: int) -> Sample:
-    """An operator that only multiplies, with or without its diagonal."""
+    """An operator that only multiplies, with or without its diagonal; open or boxed."""
     A = make(draw_size(rng, most), rng)
     active, degenerate = draw_shares(rng)
+    operator, words = hide(A, rng)
+    if make.__name__ == "copositive" or rng.random() < 0.5:
+        return Sample.of(planted_lcp(operator, active=active, degenerate=degenerate, seed=rng), words)
+    lower, upper = draw_bounds(len(A), rng)
+    example = planted_box(operator, lower, upper, active=active, degenerate=degenerate, seed=rng)
+    return Sample.of(example, f"{words}, boxed")
+
+
+def hide(A: Matrix, rng: Draw) -> tuple[perp.MatrixFreeOperator, str]:
     has_diagonal = rng.random() < 0.5
     operator = perp.MatrixFreeOperator(A, np.diagonal(A).copy() if has_diagonal else None)
-    example = planted_lcp(operator, active=active, degenerate=degenerate, seed=rng)
-    return Sample.of(example, "products, diagonal" if has_diagonal else "products")
+    return operator, "products, diagonal" if has_diagonal else "products"
+
+
+def draw_gamble(makers: tuple[MakeMatrix, ...], rng: Draw, most: int) -> Sample:
+    """No class, and too many index sets to look through: a solution is there, and nobody promises to find it."""
+    n = int(rng.integers(SMALL + 1, max(SMALL + 1, most) + 1))
+    make = makers[int(rng.integers(len(makers)))]
+    A = make(n, rng)
+    active, degenerate = draw_shares(rng)
+    form, words = draw_form(A, rng)
+    if rng.random() < 0.5:
+        example = planted_lcp(form, active=active, degenerate=degenerate, seed=rng)
+    else:
+        lower, upper = draw_bounds(n, rng)
+        example = planted_box(form, lower, upper, active=active, degenerate=degenerate, seed=rng)
+    return Sample(example.problem, None, f"{make.__name__}, {words}, planted, a gamble", example.x)
 
 
 def draw_factored(rng: Draw, most: int) -> Sample:

@@ -18,7 +18,7 @@ class Row:
     kind: str
     n: int
     solvable: str
-    """yes, no or unknown."""
+    """yes; no; gamble: a solution was planted, but no theory says how to find it; unknown: rounding leaves it open."""
     status: str
     """The name of the status; ERROR, HANG or CRASH where there is none."""
     success: int
@@ -27,6 +27,8 @@ class Row:
     scaled: float
     seconds: float
     methods: str
+    proved: int
+    """Whether a certificate that holds shows that there is no solution."""
     flaws: str
     """What must not happen, in words, separated by semicolons; empty where nothing did."""
     why: str
@@ -37,6 +39,10 @@ class Row:
     @property
     def is_certified(self) -> bool:
         return bool(self.success) and not self.flaws
+
+    @property
+    def is_missed(self) -> bool:
+        return self.solvable == "yes" and not self.is_certified
 
 
 HEADINGS = tuple(field.name for field in fields(Row))

@@ -15,7 +15,7 @@ MOST_ROWS = 200
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """`solvable` is None where nobody knows; `why` says how we know, or how it was made."""
+    """`solvable` is None where nobody promises to find a solution; `why` says how we know, or how it was made."""
 
     problem: Problem
     solvable: bool | None

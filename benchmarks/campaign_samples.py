@@ -7,14 +7,15 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.campaign_contacts import draw_moving_bodies, draw_planted_contacts, draw_restated
+from benchmarks.campaign_contacts import draw_hidden_contacts, draw_moving_bodies, draw_planted_contacts, draw_restated
 from benchmarks.campaign_gallery import draw_gallery
-from benchmarks.campaign_matrices import HAS_NONE, HAS_THEORY, SYMMETRIC_DEFINITE, MakeMatrix, spd
+from benchmarks.campaign_matrices import HAS_NONE, HAS_THEORY, MakeMatrix, spd
 from benchmarks.campaign_planted import (
     SMALL,
     draw_badly_scaled,
     draw_box,
     draw_factored,
+    draw_gamble,
     draw_huge_or_tiny,
     draw_lcp,
     draw_products,
@@ -62,7 +63,8 @@ def _all_structures() -> dict[str, DrawSample]:
     table["scaled/badly"] = _any_of(draw_badly_scaled, HAS_THEORY)
     table["scaled/badly spd"] = partial(draw_badly_scaled, spd)
     table["scaled/units"] = _any_of(draw_huge_or_tiny, HAS_THEORY)
-    table["form/products"] = _any_of(draw_products, SYMMETRIC_DEFINITE)
+    table["form/products"] = _any_of(draw_products, HAS_THEORY)
+    table["form/products contacts"] = draw_hidden_contacts
     table["form/factored"] = draw_factored
     table["form/stencil"] = draw_stencil
     for model in ("box", "cone", "convex", "disc"):
@@ -74,6 +76,7 @@ def _all_structures() -> dict[str, DrawSample]:
             table[f"restated/{restatement} {dimension}d"] = partial(draw_restated, restatement, dimension)
     for kind in gallery.kinds().values():
         table[f"gallery/{kind.name}"] = partial(draw_gallery, kind)
+    table["gamble/no class"] = partial(draw_gamble, HAS_NONE)
     table["none/farkas"] = draw_farkas
     table["none/contradicting rows"] = draw_contradicting_rows
     table["none/contradicting equations"] = draw_contradicting_equations

@@ -18,7 +18,7 @@ from benchmarks.choosing_candidates import TOLERANCE, Candidate
 from benchmarks.choosing_families import Family
 from benchmarks.choosing_rows import FALSE, NOT_RUN, Row, RowFile
 from perp.problems.problem import Problem
-from perp.problems.residual_scale import residual_scale
+from perp.problems.residual_scale import least_scale, scaled_residual
 
 REHEARSAL = 99
 """The seed of a problem that does not count: kernels are loaded on it."""
@@ -92,7 +92,7 @@ def _measure_problem(
     missing = [one for one in missing if one.fits(problem)]
     if not missing:
         return
-    tol = absolute_tolerance(problem, limits.cap(n))
+    tol = absolute_tolerance(problem)
     known = (file.rows.get((family.name, n, seed, one.label)) for one in candidates)
     shortest = min((row.seconds for row in known if row is not None and row.solved), default=limits.cap(n))
     for candidate in missing:
@@ -123,19 +123,15 @@ def _measure(
     return Row(family.name, n, problem.n, seed, candidate.label, status, residual, median(seconds))
 
 
-def absolute_tolerance(problem: Problem, seconds: float) -> float:
-    """What a method called by name is asked for, so that its scaled residual is just within `TOLERANCE`.
-
-    "auto" takes its tolerance as a share of `residual_scale`, which follows the size of the solution; the methods take
-    theirs in the caller's units. Where "auto" finds no solution in time, the scale is that of a small one.
-    """
-    answer = perp.solve(deepcopy(problem), tol=TOLERANCE, max_seconds=seconds)
-    return TOLERANCE * residual_scale(problem, answer.x if answer.success else np.zeros(problem.n))
+def absolute_tolerance(problem: Problem) -> float:
+    """What a method called by name is asked for, in the caller's units: what "auto" asks of it."""
+    return TOLERANCE * least_scale(problem)
 
 
 def judge(problem: Problem, result: perp.Result) -> tuple[float, str]:
     """The scaled residual of the answer, computed anew, and how the solve ended."""
-    residual = perp.verify(problem, result.x).residual / residual_scale(problem, result.x)
+    measured = perp.verify(problem, result.x)
+    residual = scaled_residual(problem, result.x, problem.slack(result.x), measured.residual)
     return residual, FALSE if result.success and not residual <= TOLERANCE else result.status.name
 
 

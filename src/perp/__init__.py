@@ -40,7 +40,7 @@ from perp.solvers.gradient.pgcg import PGCG
 from perp.solvers.gradient.spg import SPG
 from perp.solvers.island_results import IslandsResult
 from perp.solvers.islands import solve_islands
-from perp.solvers.loop import Progress
+from perp.solvers.loop import Progress, SolveInterrupted
 from perp.solvers.multilevel.multigrid import Multigrid
 from perp.solvers.newton.cone_newton import ConeNewton
 from perp.solvers.newton.fischer import Fischer
@@ -132,6 +132,7 @@ __all__ = [
     "Status",
     "Stopping",
     "Progress",
+    "SolveInterrupted",
     "Enumeration",
     "Lemke",
     "Dantzig",

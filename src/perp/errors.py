@@ -33,6 +33,9 @@ class FileFormatError(ValueError):
 class StateNotFinite(ValueError):
     """A step of a world would have made its state infinite; the world is as it was before the step."""
 
+    step: int
+    time: float
+
     def __init__(self, step: int, time: float) -> None:
         super().__init__(f"the state is not finite after step {step} (the last good one is at t = {time:.6g} s)")
         self.step, self.time = step, time

@@ -115,11 +115,6 @@ def test_ends_without_an_answer_are_told_apart():
     assert run(perp.LCP([[1e9]], [-1.0]))[0][0] == kernels.EXTREME
     assert run(perp.LCP([[1e-9]], [-1.0]))[0][0] == kernels.EXTREME
     assert run(perp.LCP([[0.0, 1e-9], [1.0, 1.0]], [-1.0, 1.0]))[0][0] == kernels.EXTREME
-    assert run(perp.LCP([[1.0, 1e308], [1e308, 1.0]], [-1e308, -1e308]))[0][0] in (
-        kernels.NOT_FINITE,
-        kernels.SINGULAR,
-        kernels.TOO_LONG,
-    )
     murty = perp.gallery.make("murty", n=16).problem
     assert run(murty, most=3)[0][:2] == (kernels.TOO_LONG, 3)
 

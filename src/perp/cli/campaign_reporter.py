@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 
 from perp.lab.campaign import Reporter
@@ -50,7 +50,7 @@ class TerminalReporter:
 
     def __init__(self, bar: Progress) -> None:
         self.bar = bar
-        self.task = bar.add_task("", total=None)
+        self.task: TaskID = bar.add_task("", total=None)
         self.rows: list[Row] = []
 
     def planned(self, solves: int) -> None:

@@ -15,7 +15,7 @@ NOT_CONVERGED = 1
 BAD_USAGE = 2
 INTERRUPTED = 130
 
-UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
+UsageError: type[typer.BadParameter] = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 """Click's class of this name, wherever this version of typer keeps its click."""
 
 

@@ -9,7 +9,7 @@ from perp.cli.lab_list import list_experiments
 from perp.cli.lab_report import report
 from perp.cli.lab_run import run
 
-lab = typer.Typer(pretty_exceptions_enable=False)
+lab: typer.Typer = typer.Typer(pretty_exceptions_enable=False)
 
 
 @lab.callback(invoke_without_command=True)

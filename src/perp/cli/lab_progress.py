@@ -54,9 +54,12 @@ def following() -> Iterator[Reporter]:
 class PlainReporter:
     """A line at the start, one every few seconds, and one for each row that measured nothing."""
 
+    total: int
+    done: int
+
     def __init__(self) -> None:
         self.total = self.done = 0
-        self.due = 0.0
+        self.due: float = 0.0
 
     def planned(self, to_run: int, taken: int) -> None:
         self.total = to_run

@@ -22,7 +22,7 @@ from perp.cli.survey import survey
 from perp.cli.verify import verify
 from perp.version import __version__
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     cls=Commands,
     add_completion=False,
     pretty_exceptions_enable=False,

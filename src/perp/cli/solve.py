@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from math import inf
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -31,12 +31,16 @@ def solve(
     ],
     method: Annotated[str, typer.Option("--method", "-m", help="A method; 'perp methods' lists them.")] = "auto",
     tol: Annotated[
-        float | None, typer.Option(help="Residual at which the solve has succeeded; default 1e-8.", show_default=False)
+        float | None,
+        typer.Option(
+            help="Residual (auto: scaled residual) at which the solve has succeeded; default 1e-8.", show_default=False
+        ),
     ] = None,
     max_iterations: Annotated[
         int | None,
         typer.Option(
-            help="Limit; default the method's own (1000 for the splitting methods), or none with --max-seconds.",
+            help="Limit; default the method's own (1000 for the splitting methods), or none with --max-seconds. "
+            "With auto for all methods together.",
             show_default=False,
         ),
     ] = None,
@@ -93,7 +97,7 @@ def solve(
             watching(quiet=json) as callback,
         ):
             if explain:
-                tell_choice(problem, chosen)
+                tell_choice(problem, chosen, stop.tol)
             run = solve_islands if islands else api.solve
             result = run(problem, chosen, stop=stop, callback=callback)
     except SolveInterrupted as interrupt:
@@ -139,11 +143,11 @@ def require_target(out: Path) -> None:
         raise CommandError(f"--out {out}: there is no such folder, or it is not a place for a file")
 
 
-def tell_choice(problem: Problem, chosen: Method | str) -> None:
+def tell_choice(problem: Problem, chosen: Method | str, tol: float) -> None:
     """What "auto" sees and asks; a method that was named needs no reason."""
     from perp.solvers.auto.explain import explain
 
-    reason = explain(problem) if isinstance(chosen, str) else f"{chosen.label} was asked for by name"
+    reason = explain(problem, tol=tol) if isinstance(chosen, str) else f"{chosen.label} was asked for by name"
     typer.echo(f"{reason}\n")
 
 
@@ -154,7 +158,7 @@ def tell_attempts(result: Result) -> None:
     rows = [("step", "ended", "residual", "iterations", "seconds", "why")]
     for attempt in result.methods:
         ended = "-" if attempt.status is None else attempt.status.name
-        residual = f"{attempt.residual:.1e}" if attempt.residual < inf else "-"
+        residual = f"{attempt.residual:.1e}" if isfinite(attempt.residual) else "-"
         rows.append(
             (attempt.method, ended, residual, f"{attempt.iterations}", f"{attempt.seconds:.2g}", attempt.why or "-")
         )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.lab.palette import INK, LINE, MUTED, PAPER, SERIES
-from perp.lab.scene_picture_view import FIXED, enclose, figure_size
+from perp.lab.scene_picture_view import FIXED, Points, enclose, figure_size
 from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
 
 if TYPE_CHECKING:
@@ -34,11 +34,14 @@ RIM = 1e-6
 class LiquidPlaneView:
     """A picture of a liquid, with axes in metres."""
 
+    frame: LiquidFrame
+    grid: LiquidGrid
+
     def __init__(self, frame: LiquidFrame, grid: LiquidGrid) -> None:
         self.frame, self.grid = frame, grid
         corners = np.stack([grid.origin, grid.origin + grid.spacing * np.array(grid.cells)])
-        self.limits = enclose(corners, corners, 0.03)
-        self.size = figure_size(self.limits, AROUND)
+        self.limits: Points = enclose(corners, corners, 0.03)
+        self.size: tuple[float, float] = figure_size(self.limits, AROUND)
 
     def draw(self, axes: Axes) -> None:
         self._draw_solid(axes)

@@ -62,13 +62,18 @@ SCALE_ROOM = 0.05
 class LiquidSpaceView:
     """A picture of a liquid. Its axes are the plane that the viewer looks at, in metres."""
 
+    frame: LiquidFrame
+    grid: LiquidGrid
+    axes: Points
+
     def __init__(self, frame: LiquidFrame, grid: LiquidGrid) -> None:
         self.frame, self.grid, self.axes = frame, grid, view_axes()
-        self.lines = list(vessel_lines(grid))
+        self.lines: list[Points] = list(vessel_lines(grid))
         seen = self.project(_ends_of_room(grid))
-        self.limits = enclose(seen - grid.spacing, seen + grid.spacing, 0.03)  # with the balls of particles at walls
+        # with the balls of particles at walls
+        self.limits: Points = enclose(seen - grid.spacing, seen + grid.spacing, 0.03)
         self.limits[0, 1] -= SCALE_ROOM * (self.limits[1, 1] - self.limits[0, 1])
-        self.size = figure_size(self.limits, AROUND)
+        self.size: tuple[float, float] = figure_size(self.limits, AROUND)
 
     def project(self, points: Points) -> Points:
         flat: Points = points @ self.axes[:2].T

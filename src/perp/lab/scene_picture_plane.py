@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perp.lab.palette import INK, LINE, MUTED
 from perp.lab.scene_picture_view import FIXED, Points, colour_of, enclose, figure_size, near
@@ -23,18 +24,18 @@ class PlaneView:
     """A picture of discs."""
 
     def __init__(self, frame: Frame, shapes: Sequence[Shape]) -> None:
-        self.discs = [shape for shape in shapes if shape.form == "disc"]
-        self.radius = np.array([shape.size[0] for shape in self.discs])
+        self.discs: list[Shape] = [shape for shape in shapes if shape.form == "disc"]
+        self.radius: NDArray[np.float64] = np.array([shape.size[0] for shape in self.discs])
         poses = [_pose(frame, shape) for shape in self.discs]
-        self.centre = np.array([centre for centre, _ in poses]).reshape(-1, 2)
-        self.angle = np.array([angle for _, angle in poses])
-        self.segments = [_placed(frame, shape) for shape in shapes if shape.form == "segment"]
-        self.half_planes = [shape.vertices for shape in shapes if shape.form == "half_plane"]
-        self.limits = self._find_limits(frame)
-        self.size = figure_size(self.limits, (0.9, 1.1))
+        self.centre: NDArray[np.float64] = np.array([centre for centre, _ in poses]).reshape(-1, 2)
+        self.angle: NDArray[np.float64] = np.array([angle for _, angle in poses])
+        self.segments: list[Points] = [_placed(frame, shape) for shape in shapes if shape.form == "segment"]
+        self.half_planes: list[NDArray[np.float64]] = [shape.vertices for shape in shapes if shape.form == "half_plane"]
+        self.limits: Points = self._find_limits(frame)
+        self.size: tuple[float, float] = figure_size(self.limits, (0.9, 1.1))
         span = float((self.limits[1] - self.limits[0]).max())
         typical = 2.0 * float(np.median(self.radius)) if self.discs else 0.1 * span
-        self.force_length = float(np.clip(1.5 * typical, 0.05 * span, 0.25 * span))
+        self.force_length: float = float(np.clip(1.5 * typical, 0.05 * span, 0.25 * span))
 
     def _find_limits(self, frame: Frame) -> Points:
         if self.discs:

@@ -23,7 +23,7 @@ from perp.lab.scene_picture_camera import (
     view_axes,
 )
 from perp.lab.scene_picture_raster import NOTHING, find_covered, find_nearest, linear_over
-from perp.lab.scene_picture_surfaces import colours, make_surface, place_shapes
+from perp.lab.scene_picture_surfaces import Surface, colours, make_surface, place_shapes
 from perp.lab.scene_picture_view import Points, enclose, figure_size, near
 from perp.recording.frame import Frame
 from perp.recording.shapes import Shape
@@ -49,16 +49,18 @@ LARGE = 3.0
 class SpaceView:
     """A picture of solid bodies. Its axes are the plane that the viewer looks at, in metres."""
 
+    limits: Points
+
     def __init__(self, frame: Frame, shapes: Sequence[Shape]) -> None:
-        self.axes = view_axes()
-        self.light = unit(LIGHT @ self.axes)
+        self.axes: Points = view_axes()
+        self.light: NDArray[np.float64] = unit(LIGHT @ self.axes)
         self.shapes = shapes
-        self.surface = make_surface(frame, shapes)
-        self.ground = self._find_ground(frame)
+        self.surface: Surface = make_surface(frame, shapes)
+        self.ground: float | None = self._find_ground(frame)
         self.limits, typical = self._find_limits(frame)
-        self.size = figure_size(self.limits, AROUND)
+        self.size: tuple[float, float] = figure_size(self.limits, AROUND)
         span = float((self.limits[1] - self.limits[0]).max())
-        self.force_length = float(np.clip(0.9 * typical, 0.04 * span, 0.15 * span))
+        self.force_length: float = float(np.clip(0.9 * typical, 0.04 * span, 0.15 * span))
 
     def project(self, points: Points) -> Points:
         flat: Points = points @ self.axes[:2].T

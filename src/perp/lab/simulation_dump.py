@@ -24,6 +24,9 @@ class ProblemFolder:
     limits or motors at the first step that has one.
     """
 
+    path: Path
+    suffix: str
+
     def __init__(self, path: str | os.PathLike[str], world: World, form: str = "npz") -> None:
         if form not in SUFFIXES:
             raise ValueError(f"the format is {form!r}{suggest(form, SUFFIXES)}")

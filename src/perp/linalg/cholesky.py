@@ -17,6 +17,7 @@ from scipy import sparse
 
 from perp.errors import InvalidProblem
 from perp.linalg.plan import Plan
+from perp.linalg.symbolic import Symbolic
 from perp.problems.inputs import Vector
 from perp.problems.problem import SYMMETRY_TOLERANCE
 
@@ -52,18 +53,21 @@ class DenseCholesky:
     Rows that depend on earlier ones (`dependent` of them) rest: their unknown is 0.
     """
 
+    dependent: int
+    negative: int
+
     def __init__(self, A: NDArray[np.float64]) -> None:
         from perp.kernels.blas import product_address
         from perp.kernels.cholesky import BLOCK
 
         self.A = read_only(A)
-        self.n = self.A.shape[0]
+        self.n: int = self.A.shape[0]
         self._address = product_address()
         self._factor = np.empty(0)
         self._inverse, self._work = np.empty(BLOCK * BLOCK), np.empty(self.n * BLOCK)
         self._size = 0
         self.dependent = self.negative = 0
-        self.flops = 0.0
+        self.flops: float = 0.0
 
     def factor(self, chosen: NDArray[np.intp], shift: Vector | None = None) -> None:
         """Factor A[chosen, chosen] + diag(shift)."""
@@ -150,6 +154,12 @@ class SparseCholesky:
     are none, however small a pivot gets.
     """
 
+    plan: Plan
+    negative: int
+    dependent: int
+    factorisations: int
+    partial_factorisations: int
+
     def __init__(self, A: Any, ordering: str = "amd", *, factored: bool = True, definite: bool = False) -> None:
         from perp.kernels.blas import product_address
         from perp.kernels.cholesky import BLOCK
@@ -157,7 +167,7 @@ class SparseCholesky:
         self.plan = plan = A if isinstance(A, Plan) else Plan.make(A, ordering)
         if plan is not A:
             _require_symmetric(plan.matrix)
-        self.symbolic = plan.symbolic
+        self.symbolic: Symbolic = plan.symbolic
         self._definite, self._dependence = definite, dependence(plan.tallest)
         self._floor = np.zeros(plan.symbolic.n)
         self._address = product_address()
@@ -170,7 +180,7 @@ class SparseCholesky:
         self._work = np.empty(max(plan.tallest * min(BLOCK, plan.widest), 1))
         self.dependent = self.negative = 0
         self.factorisations = self.partial_factorisations = 0
-        self.flops = 0.0
+        self.flops: float = 0.0
         if factored:
             self.factor(plan.matrix.data)
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Vector, as_bound, freeze
+from perp.problems.inputs import MatrixLike, PerRow, Vector, VectorLike, as_bound, freeze
 from perp.problems.operators import DenseOperator
 from perp.problems.problem import Problem, scale_data
 
@@ -31,7 +31,7 @@ class BoxLCP(Problem):
     lower: Vector
     upper: Vector
 
-    def __init__(self, A: Any, b: Any, lower: Any, upper: Any) -> None:
+    def __init__(self, A: MatrixLike, b: VectorLike, lower: PerRow, upper: PerRow) -> None:
         super().__init__(A, b)
         low, high = checked_bounds(lower, upper, self.n)
         object.__setattr__(self, "lower", low)

@@ -25,7 +25,7 @@ from scipy import sparse
 
 from perp.errors import InvalidProblem
 from perp.problems.friction import ContactProblem, require_dimension
-from perp.problems.inputs import Vector, as_bound, as_vector, require_number
+from perp.problems.inputs import EntriesLike, PerRow, Vector, VectorLike, as_bound, as_vector, require_number
 from perp.problems.operators import BodyMasses, FactoredOperator, PlanarMasses
 from perp.problems.operators.masses import Mass, as_mass
 from perp.problems.operators.sparse import as_csr
@@ -61,10 +61,10 @@ class Softness:
     [(m/s)/(N s)] all the same, as against redundant rows. Each is one number, or one a row (contacts: one a contact).
     """
 
-    stiffness: Any = None
-    damping: Any = None
-    error_reduction: Any = CORRECTED
-    compliance: Any = 0.0
+    stiffness: PerRow | None = None
+    damping: PerRow | None = None
+    error_reduction: PerRow = CORRECTED
+    compliance: PerRow = 0.0
 
     @property
     def is_rigid(self) -> bool:
@@ -106,7 +106,7 @@ class Rows(ABC):
 class JointRows(Softness, Rows):
     """Equations, J v+ = 0: joints. `violation` is phi [m or rad], which is to become zero."""
 
-    violation: Any = 0.0
+    violation: PerRow = 0.0
 
     def terms(self, motion: Motion, dimension: int) -> Terms:
         count, h = motion.free.size, motion.time_step
@@ -130,8 +130,8 @@ class LimitRows(Softness, Rows):
     add energy where several contacts collide at once (Kane 1984): it does so for e near 1 and large coefficients.
     """
 
-    gap: Any = 0.0
-    restitution: Any = 0.0
+    gap: PerRow = 0.0
+    restitution: PerRow = 0.0
 
     def terms(self, motion: Motion, dimension: int) -> Terms:
         b, compliance = self.one_sided(motion)
@@ -170,8 +170,8 @@ class ContactRows(LimitRows):
     one number or one a contact: the THESIS has it on all rows, so that A is definite where contacts are redundant.
     """
 
-    friction: Any
-    tangent_compliance: Any = 0.0
+    friction: PerRow
+    tangent_compliance: PerRow = 0.0
 
     def terms(self, motion: Motion, dimension: int) -> Terms:
         if motion.free.size % dimension:
@@ -192,8 +192,8 @@ class ContactRows(LimitRows):
 class MotorRows(Rows):
     """J v+ = `speed` [m/s or rad/s], as far as `max_force` [N or N m] goes; speed 0 is dry friction in a joint."""
 
-    speed: Any = 0.0
-    max_force: Any = np.inf
+    speed: PerRow = 0.0
+    max_force: PerRow = np.inf
 
     def terms(self, motion: Motion, dimension: int) -> Terms:
         count = motion.free.size
@@ -205,11 +205,11 @@ class MotorRows(Rows):
 
 def assemble_step(
     rows: Sequence[Rows],
-    mass: Any,
-    velocity: Any,
+    mass: Mass | EntriesLike | VectorLike,
+    velocity: VectorLike,
     time_step: float,
     *,
-    force: Any = None,
+    force: VectorLike | None = None,
     model: str = "box",
     dimension: int = 3,
 ) -> ContactProblem:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perp.problems.friction import ContactProblem
-from perp.problems.inputs import Vector, as_vector, require_number
+from perp.problems.inputs import Answer, PointLike, Vector, as_vector, require_number
 from perp.problems.models.change import find_impulses
 from perp.problems.problem import Problem
 
@@ -77,7 +77,7 @@ class ContactStates:
         return f"<{len(self)} contacts{': ' if told else ''}{told}>"
 
 
-def contact_states(problem: ContactProblem, x: Any, tol: float = 1e-6) -> ContactStates:
+def contact_states(problem: ContactProblem, x: PointLike, tol: float = 1e-6) -> ContactStates:
     """What each contact does at the impulses x: a vector, or a `Result` of these contacts under any model.
 
     With velocities y = A x + b, and the speed A_nn x_n that the normal impulse makes at its own contact,
@@ -92,7 +92,7 @@ def contact_states(problem: ContactProblem, x: Any, tol: float = 1e-6) -> Contac
         raise TypeError(f"problem is {type(problem).__name__}; a perp.ContactProblem is needed")
     require_number(tol, "tol")
     source = getattr(x, "problem", None)
-    given = find_impulses(source, x.x, problem) if isinstance(source, Problem) else getattr(x, "x", x)
+    given = find_impulses(source, cast(Answer, x).x, problem) if isinstance(source, Problem) else getattr(x, "x", x)
     impulses = as_vector(given, "x", problem.n)
     with np.errstate(all="ignore"):  # overflow shows in the numbers
         y = problem.slack(impulses)[: problem.contact_rows].reshape(problem.contacts, problem.dimension)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem, suggest
 from perp.problems.box import checked_bounds
-from perp.problems.inputs import Vector, as_vector, freeze, require_count
+from perp.problems.inputs import MatrixLike, PerRow, Vector, VectorLike, as_vector, freeze, require_count
 from perp.problems.operators import FactoredOperator
 from perp.problems.operators.base import DIAGONAL
 from perp.problems.problem import Problem, find_row_scales
@@ -58,15 +58,15 @@ class ContactProblem(Problem):
 
     def __init__(
         self,
-        A: Any,
-        b: Any,
-        friction: Any,
+        A: MatrixLike,
+        b: VectorLike,
+        friction: PerRow,
         model: str = "box",
         *,
         dimension: int = 3,
         extra_rows: int | None = None,
-        lower: Any = -np.inf,
-        upper: Any = np.inf,
+        lower: PerRow = -np.inf,
+        upper: PerRow = np.inf,
     ) -> None:
         super().__init__(A, b)
         if model not in MODELS:
@@ -153,7 +153,7 @@ class ContactProblem(Problem):
             contact_bounds.project_contacts(width, law, self.friction, self.lower, self.upper, projected)
         return projected
 
-    def with_model(self, model: str, *, friction: Any = None, radii: Any = None) -> ContactProblem:
+    def with_model(self, model: str, *, friction: PerRow | None = None, radii: PerRow | None = None) -> ContactProblem:
         """The same contacts and other rows under another model; A and b are shared.
 
         The model `disc` needs its `radii` [N s], for example `problem.tangent_limits(x)` of some impulses x; from it to

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,41 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 SMALL_COPY = 2**26
 Frozen = TypeVar("Frozen", bound=NDArray[Any])
+
+
+class SupportsArray(Protocol):
+    """An array, or an object that NumPy can make one of: a table of pandas, an operator of perp."""
+
+    def __array__(self) -> NDArray[Any]: ...
+
+
+class SparseLike(Protocol):
+    """A sparse array or sparse matrix of SciPy, in any format."""
+
+    def tocsr(self) -> Any: ...
+
+
+class ProductLike(Protocol):
+    """A LinearOperator of SciPy, or what behaves like one."""
+
+    def matvec(self, x: Any, /) -> Any: ...
+
+
+class Answer(Protocol):
+    """What has a solution: a `perp.Result`."""
+
+    @property
+    def x(self) -> Vector: ...
+
+
+NumberLike: TypeAlias = float | np.floating[Any] | np.integer[Any]
+VectorLike: TypeAlias = SupportsArray | Sequence[float] | Sequence[np.floating[Any]] | Sequence[np.integer[Any]]
+PerRow: TypeAlias = NumberLike | VectorLike
+"""One number for all rows (or contacts), or one for each."""
+PointLike: TypeAlias = VectorLike | Answer
+EntriesLike: TypeAlias = SupportsArray | SparseLike | Sequence[VectorLike]
+"""A matrix whose entries are given."""
+MatrixLike: TypeAlias = EntriesLike | ProductLike
 
 
 def as_vector(value: Any, name: str, size: int | None = None, *, infinite: bool = False) -> Vector:

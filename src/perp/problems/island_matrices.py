@@ -40,6 +40,10 @@ def find_couplings(A: Operator) -> Couplings | None:
 class CoupledVelocities(Couplings):
     """Any J and M: rows are coupled by the velocities that they act on, and velocities by M."""
 
+    moves: NDArray[np.bool_]
+    labels: Numbers
+    count: int
+
     def __init__(self, A: FactoredOperator) -> None:
         self.A, self.J = A, A.J
         self.moves, node, nodes = _tie_velocities(A.mass)
@@ -47,7 +51,7 @@ class CoupledVelocities(Couplings):
         entry_row = np.repeat(np.arange(rows), np.diff(self.J.indptr))
         moved = self.moves[self.J.indices]
         components, label = find_components(entry_row[moved], rows + node[self.J.indices[moved]], rows + nodes)
-        self.label_of_velocity = label[rows + node]
+        self.label_of_velocity: NDArray[np.intp] = label[rows + node]
         self.labels, self.count = label[:rows], components + 1
         self.labels[np.bincount(entry_row[moved], minlength=rows) == 0] = components  # nothing moves
 
@@ -70,12 +74,14 @@ class CoupledVelocities(Couplings):
 class CoupledCompressedRows(Couplings):
     """A as compressed rows, or what can be written so."""
 
+    count: int
+
     def __init__(self, A: Operator) -> None:
         from scipy.sparse import csgraph
 
         self.A = A if isinstance(A, SparseOperator) else SparseOperator(A.to_sparse())
         self.count, label = csgraph.connected_components(self.A.matrix, directed=False)
-        self.labels = label.astype(np.intp)
+        self.labels: Numbers = label.astype(np.intp)
 
     def cut(self, cut: Cut) -> list[Operator]:
         number = np.empty(self.A.n, dtype=self.A.matrix.indices.dtype)
@@ -101,6 +107,9 @@ class CoupledCompressedRows(Couplings):
 
 class CoupledEntries(Couplings):
     """A as an array."""
+
+    count: int
+    labels: Numbers
 
     def __init__(self, A: DenseOperator) -> None:
         self.A = A

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.problems.inputs import Vector, freeze
-from perp.problems.island_cut import NOWHERE, Couplings, Cut, compliance_alone, find_components, starts_of
+from perp.problems.island_cut import NOWHERE, Couplings, Cut, Numbers, compliance_alone, find_components, starts_of
 from perp.problems.operators import FactoredOperator, Operator
 from perp.problems.operators.masses import BodyMasses, PlanarMasses
 from perp.problems.operators.pairs import BodyPairs
@@ -26,13 +26,19 @@ class CoupledPairs(Couplings):
     What acts on a body that cannot move acts on the world, which is the same and needs no number of its own.
     """
 
+    pairs: BodyPairs | PlanarPairs
+    mass: BodyMasses | PlanarMasses
+    compliance: Vector
+    labels: Numbers
+    count: int
+
     def __init__(self, pairs: BodyPairs | PlanarPairs, mass: BodyMasses | PlanarMasses, compliance: Vector) -> None:
         self.pairs, self.mass, self.compliance = pairs, mass, compliance
-        self.bodies = pairs.bodies.reshape(-1, 2)
-        self.moves = np.append(np.isfinite(mass.mass), False)[self.bodies]
+        self.bodies: NDArray[np.uint32] = pairs.bodies.reshape(-1, 2)
+        self.moves: NDArray[np.bool_] = np.append(np.isfinite(mass.mass), False)[self.bodies]
         joined = self.bodies[self.moves.all(axis=1)]
         bodies, label_of_body = find_components(joined[:, 0], joined[:, 1], pairs.body_count)
-        self.label_of_body = np.where(np.isfinite(mass.mass), label_of_body, bodies)
+        self.label_of_body: Numbers = np.where(np.isfinite(mass.mass), label_of_body, bodies)
         of_sides = np.append(self.label_of_body, bodies)[self.bodies]
         self.labels, self.count = of_sides.min(axis=1), bodies + 1  # the last label: nothing moves
 

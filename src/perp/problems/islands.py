@@ -16,7 +16,7 @@ import numpy as np
 from perp.errors import InvalidProblem
 from perp.problems.box import BoxLCP
 from perp.problems.friction import ContactProblem
-from perp.problems.inputs import Vector, as_vector, freeze, require_count
+from perp.problems.inputs import PointLike, Vector, as_vector, freeze, require_count
 from perp.problems.island_cut import NOWHERE, Cut, Numbers, find_components
 from perp.problems.island_matrices import find_couplings
 from perp.problems.lcp import LCP
@@ -61,7 +61,7 @@ def split_islands(problem: Problem, at_least: int = 1) -> tuple[Island, ...]:
     return (Island(problem, freeze(np.arange(problem.n))),)
 
 
-def gather(islands: Sequence[Island], parts: Sequence[Any]) -> Vector:
+def gather(islands: Sequence[Island], parts: Sequence[PointLike]) -> Vector:
     """x of the whole problem from those of its islands, vectors or `Result`s, in the order of the islands."""
     if len(islands) != len(parts):
         raise InvalidProblem(f"there are {len(islands)} islands, but {len(parts)} parts")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from perp.problems.box import BoxLCP
-from perp.problems.inputs import Vector, freeze
+from perp.problems.inputs import MatrixLike, Vector, VectorLike, freeze
 from perp.problems.problem import Problem, scale_data
 
 FEW = 256
@@ -23,7 +23,7 @@ class LCP(Problem):
     `A` is an array, a SciPy sparse array, a LinearOperator or one of perp's operators; `b` a vector.
     """
 
-    def __init__(self, A: Any, b: Any) -> None:
+    def __init__(self, A: MatrixLike, b: VectorLike) -> None:
         super().__init__(A, b)
         if self.b.size <= FEW:
             vars(self).update(_shared_bounds(self.b.size))  # as if they had been asked for

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perp.problems.inputs import Vector, as_vector, freeze
+from perp.problems.inputs import MatrixLike, Vector, VectorLike, as_vector, freeze
 from perp.problems.operators import Operator, as_operator
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Problem(ABC):
     A: Operator
     b: Vector
 
-    def __init__(self, A: Any, b: Any) -> None:
+    def __init__(self, A: MatrixLike, b: VectorLike) -> None:
         operator = as_operator(A)
         object.__setattr__(self, "A", operator)
         object.__setattr__(self, "b", as_vector(b, "b", operator.n))

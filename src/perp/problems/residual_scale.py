@@ -1,14 +1,15 @@
-"""What a residual is compared with: the scale that `tol` is a share of.
+"""What a residual is small against: the scale that `tol` of "auto" is a share of.
 
-    scale(x) = min(r0, max(1, |x|_inf)),         scaled residual = residual / scale(x),
+    scaled residual  =  max_i  |r_i| / min(r0, max(1, |x_i|)),
 
-where r0, the cold residual, is the residual of the point nearest to 0 within the bounds, where a solver without a guess
-starts.
+where r is the natural map (`perp.problems.residuals`) and r0, the cold residual, the largest entry of it at the point
+nearest to 0 within the bounds, where a solver without a guess starts. For contacts, whose rows belong together, the
+largest of all |x| stands in the place of |x_i|.
 
 * *Relative to the data.* r0 follows the units of A, b and the bounds (for an LCP it is the largest -b_i). Impulses of
   1e-10 N s are then not called solved by zero: zero has the scaled residual 1 at least.
-* *Capped by |x|.* Where one b_i is large and its A_ii as well, r0 is large though x is not: then a share of r0 would
-  leave x open. So the scale is never above the size of x, or above 1, the absolute tolerance that most people mean.
+* *Capped by |x_i|.* Where one b_i is large, r0 is large; a share of it would leave open the rows that are not. So the
+  scale of a row is never above the size of its own x, or above 1, the absolute tolerance that most people mean.
 * *Not fooled by a diverging x.* An iterate that runs away has a large |x|, but r0 stays what it is.
 
 A problem with r0 = 0 is solved by its cold point, and has no unit to measure by: its scale is 1. So it is where r0 is
@@ -22,6 +23,7 @@ from math import inf, isnan, nan
 import numpy as np
 
 from perp.errors import OperatorFault
+from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
@@ -40,31 +42,62 @@ def cold_residual(problem: Problem) -> float:
     return measure_cold(problem, cold_start(problem))[0]
 
 
-def measure_cold(problem: Problem, start: Vector) -> tuple[float, Vector]:
-    """r0 and the slack at the cold start, which is `start`; what cannot be computed is NaN."""
+def measure_cold(problem: Problem, start: Vector) -> tuple[float, float, Vector]:
+    """r0, and residual and slack of the cold start, which is `start`; what cannot be computed is NaN."""
+    residual, y = look(problem, start)
+    if isnan(residual) or not start.any():  # at 0 the slack is b, without rounding errors
+        return residual, residual, y
+    with np.errstate(all="ignore"):
+        sizes = np.abs(problem.b) + np.abs(y - problem.b)
+        only_rounding = residual <= ROUNDING * np.max(sizes) and not isinstance(problem, ContactProblem)
+        if only_rounding:
+            only_rounding = bool((np.abs(natural_map(problem, start, y)) <= ROUNDING * sizes).all())
+    return (0.0 if only_rounding else residual), residual, y
+
+
+def look(problem: Problem, x: Vector) -> tuple[float, Vector]:
+    """Residual and slack of x, NaN where x is not finite or the caller's own product fails.
+
+    Where the slack overflows, perhaps that of the scaled rows does not.
+    """
     watch = Watch(problem)
     with np.errstate(all="ignore"):
         try:
-            residual, *_, probe = watch.look(start)
-        except OperatorFault:  # the caller's own product fails
+            residual, *_, probe = watch.look(x)
+            if isnan(probe):
+                residual, *_, probe = Watch(problem.equilibrated()).look(x)
+        except OperatorFault:
             return nan, np.full(problem.n, nan)
-        if isnan(probe):  # perhaps the scaled rows have a slack that can be written down
-            residual, *_, probe = Watch(problem.equilibrated()).look(start)
-            return (nan if isnan(probe) else residual), watch.y
-        if start.any():  # at 0 the slack is b, without rounding errors
-            size = np.max(np.abs(problem.b) + np.abs(watch.y - problem.b))
-            if residual <= ROUNDING * size:
-                return 0.0, watch.y
-    return residual, watch.y
+    return (nan if isnan(probe) or not np.isfinite(x).all() else float(residual)), watch.y
 
 
-def scale_of(cold: float, x: Vector) -> float:
-    """scale(x), where `cold` is r0."""
+def natural_map(problem: Problem, x: Vector, y: Vector) -> Vector:
+    """r of an LCP or boxed LCP, row by row, extreme rows scaled."""
+    lower, upper = problem.bounds(x)
+    scaled = y * problem.row_scales if problem.has_extreme_rows else y
+    return np.clip(scaled, x - upper, x - lower)
+
+
+def scale_residual(problem: Problem, x: Vector, y: Vector, residual: float, cold: float) -> float:
+    """The scaled residual of a point whose slack and residual are known; `cold` is r0."""
     if not 0.0 < cold < inf:
-        return 1.0
-    return min(cold, max(1.0, float(np.max(np.abs(x), initial=0.0))))
+        return residual
+    largest = float(np.max(np.abs(x), initial=0.0))
+    if cold <= 1.0 or largest <= 1.0:
+        return residual / min(cold, 1.0)
+    if isinstance(problem, ContactProblem):
+        return residual / min(cold, largest)
+    with np.errstate(all="ignore"):
+        shares = np.abs(natural_map(problem, x, y)) / np.clip(np.abs(x), 1.0, cold)
+    return float(np.max(shares, initial=0.0)) if residual < inf else residual
 
 
-def residual_scale(problem: Problem, x: Vector) -> float:
-    """scale(x) of a problem; costs a product with A."""
-    return scale_of(cold_residual(problem), x)
+def scaled_residual(problem: Problem, x: Vector, y: Vector, residual: float) -> float:
+    """The same where r0 has to be found first, which costs a product with A."""
+    return scale_residual(problem, x, y, residual, cold_residual(problem))
+
+
+def least_scale(problem: Problem) -> float:
+    """min(1, r0), which no row's scale is below: an absolute residual of `tol` times this is within any tolerance."""
+    cold = cold_residual(problem)
+    return min(1.0, cold) if 0.0 < cold < inf else 1.0

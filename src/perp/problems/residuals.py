@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from perp.problems.friction import ContactProblem, law_number
-from perp.problems.inputs import Vector, as_vector, freeze
+from perp.problems.inputs import PointLike, Vector, as_vector, freeze
 from perp.problems.problem import Problem
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Residuals:
         return table if self.proof is None else "\n".join([table, "", str(self.proof), *map(str, self.error_bounds)])
 
 
-def verify(problem: Problem, x: Any, *, prove: bool = False) -> Residuals:
+def verify(problem: Problem, x: PointLike, *, prove: bool = False) -> Residuals:
     """Every residual of x (a vector or a `Result`), recomputed from the problem alone; prints as a table.
 
     Of an answer to another model of the same contacts the impulses are taken. With `prove` there is also, for problems
@@ -117,6 +117,7 @@ def verify(problem: Problem, x: Any, *, prove: bool = False) -> Residuals:
 
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is {type(problem).__name__}; perp.LCP, BoxLCP or ContactProblem is needed")
+    given: Any
     source, given = getattr(x, "problem", None), getattr(x, "x", x)
     with np.errstate(all="ignore"):  # overflow shows in the numbers
         if isinstance(source, Problem):

@@ -20,6 +20,8 @@ class BodyColumns:
 
     grid = None
     """Of a liquid."""
+    dimension: int
+    bodies: int
 
     def __init__(self, root: ColumnGroup, dimension: int, frames: int) -> None:
         self.dimension, self.bodies = dimension, root.whole("bodies")

@@ -78,7 +78,7 @@ class FrameWriter(ABC):
         flush_seconds: float,
     ) -> None:
         require_number(about.dt, "dt", positive=True)
-        self.path = Path(path)
+        self.path: Path = Path(path)
         self._flush_seconds = flush_seconds
         self._statistics = tuple(statistics)
         self._columns = _all_columns(columns, self._statistics)

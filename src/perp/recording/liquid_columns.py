@@ -22,7 +22,7 @@ class LiquidColumns:
 
     def __init__(self, root: ColumnGroup, dimension: int, frames: int) -> None:
         self.dimension = dimension
-        self.grid = _read_grid(root, dimension)
+        self.grid: LiquidGrid = _read_grid(root, dimension)
         cells = self.grid.cells
         particles = root.group("particles")
         self._ends = particles.ends(frames)

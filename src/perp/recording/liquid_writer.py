@@ -29,6 +29,8 @@ class LiquidRecorder(FrameWriter):
     Frames may have different numbers of particles. Positions, velocities and pressures are kept in single precision.
     """
 
+    grid: LiquidGrid
+
     def __init__(
         self,
         path: str | os.PathLike[str],

@@ -45,7 +45,7 @@ class Recording:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
-        self.path = Path(path)
+        self.path: Path = Path(path)
         self._guard = FileGuard(self.path, Budget(max_bytes))
         self._stack = ExitStack()
         try:
@@ -61,10 +61,10 @@ class Recording:
         if version not in KINDS:
             known = " and ".join(map(str, KINDS))
             raise root.fault("format", f"the layout is number {version}; this perp reads numbers {known}")
-        self.dimension = root.whole("dimension")
+        self.dimension: int = root.whole("dimension")
         if self.dimension not in (2, 3):
             raise root.fault("dimension", f"frames in {self.dimension} dimensions")
-        self.description = Description(
+        self.description: Description = Description(
             dt=root.number("dt"),
             scene=root.text("scene"),
             options=_json(root, "options", dict),
@@ -81,7 +81,7 @@ class Recording:
         self.time: Vector = root.read("time", "float64", (), self._frames)
         """[s], one number a frame."""
         self._columns = KINDS[version](root, self.dimension, self._frames)
-        self.bodies = self._columns.bodies
+        self.bodies: int = self._columns.bodies
         """How many; a liquid has none."""
 
     @property

@@ -32,6 +32,8 @@ class Recorder(FrameWriter):
     however it is left, writes what still waits.
     """
 
+    bodies: int
+
     def __init__(
         self,
         path: str | os.PathLike[str],

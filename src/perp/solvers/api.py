@@ -10,7 +10,7 @@ import numpy as np
 
 from perp.errors import suggest
 from perp.problems.box import BoxLCP
-from perp.problems.inputs import Vector, as_vector
+from perp.problems.inputs import PointLike, Vector, as_vector
 from perp.problems.lcp import LCP
 from perp.problems.models.change import carry_over, has_other_unknowns
 from perp.problems.problem import Problem
@@ -23,7 +23,7 @@ from perp.solvers.method import Method
 from perp.solvers.progress import AnyCallback, by_position
 from perp.solvers.result import Attempt, Result
 from perp.solvers.roster import default_methods, make_method
-from perp.solvers.run import run_method
+from perp.solvers.run import conversions, run_method
 from perp.solvers.stopping import DEFAULT_STOPPING, Stopping
 
 ARGUMENTS = ("tol", "max_iterations", "max_seconds", "x0", "callback", "check_every", "stop")
@@ -41,7 +41,7 @@ def solve(
     tol: float | None = None,
     max_iterations: int | None = None,
     max_seconds: float | None = None,
-    x0: Any = None,
+    x0: PointLike | None = None,
     callback: AnyCallback | None = None,
     check_every: int | None = None,
     stop: Stopping | None = None,
@@ -60,7 +60,7 @@ def solve(
     tol
         Default 1e-8. A method that is named succeeds when the residual, the largest entry of
         x - clip(x - y, lower, upper), is at most this. "auto" succeeds when the scaled residual is
-        (`result.scaled_residual`): the residual divided by min(r0, max(1, |x|)), where r0 is the residual of the cold
+        (`result.scaled_residual`): each row's divided by min(r0, max(1, |x_i|)), where r0 is the residual of the cold
         start, so that the units of the problem do not matter. Zero runs until nothing changes any more.
     max_iterations, max_seconds
         Limits; by default the method's own limit of iterations (1000 for the splitting methods) and no time limit. With
@@ -76,7 +76,8 @@ def solve(
     check_every
         Iterations between two checks of the residual; the method's own default is 10 for the splitting methods.
     stop
-        Further criteria (`Stopping`): relative, stagnation, unchanged active set, which iterate to keep.
+        Further criteria (`Stopping`): relative, stagnation, unchanged active set, which iterate to keep. With "auto"
+        they end one of its methods, and the next one is asked.
     options
         Options of the method, when it is given by name: `solve(problem, "psor", relaxation=1.2)`.
 
@@ -106,11 +107,12 @@ def solve(
 
 
 def _solve_automatically(
-    problem: Problem, x0: Any, stop: Stopping, callback: AnyCallback | None, begun: float
+    problem: Problem, x0: PointLike | None, stop: Stopping, callback: AnyCallback | None, begun: float
 ) -> Result:
     """Small problems go the short way, unless somebody wants to watch or to limit the others."""
     trail: list[Attempt] = []
     x, notes = (None, []) if x0 is None else starting_point(problem, x0)
+    notes += conversions(problem)
     if callback is None and is_small(problem) and (stop is DEFAULT_STOPPING or _is_plain(stop)):
         assert isinstance(problem, LCP | BoxLCP)
         outcome = solve_small(problem, stop.tol, x, notes)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isnan
+from typing import overload
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from perp.problems.certificates import Certificate, verify_certificate
 from perp.problems.inputs import Vector, freeze
 from perp.problems.islands import Island, gather
 from perp.problems.problem import Problem
+from perp.problems.residual_scale import scaled_residual
 from perp.problems.residuals import Watch
 from perp.solvers.island_history import join_histories
 from perp.solvers.result import Attempt, Result
@@ -36,20 +38,27 @@ def combine(
     tol: float,
     splitting: float,
     notes: list[str],
+    *,
+    is_scaled: bool = False,
 ) -> IslandsResult:
-    """One result of all; `splitting` is the time [s] that went by before the first island, `notes` what it told."""
+    """One result of all; `splitting` is the time [s] that went by before the first island, `notes` what it told.
+
+    `is_scaled` says that `tol` is on the scaled residual, as with "auto".
+    """
     x = gather(islands, parts)
     residual, y = _look(problem, x)
     certificate = _find_certificate(problem, islands, parts)
     worst = _worst(parts)
-    status = _name_status(parts, worst, certificate, residual, tol)
+    measure = scaled_residual(problem, x, y, residual) if is_scaled else residual
+    status = _name_status(parts, worst, certificate, measure, tol)
     iterations = sum(part.iterations for part in parts)
-    if len(parts) == 1:
-        message = parts[0].message
+    if len(parts) == 1 or status is Status.STOPPED_BY_CALLBACK:
+        message = next(part.message for part in parts if part.status is status or len(parts) == 1)
     else:
         message = f"{status.value}{_tell_failures(islands, parts, worst)} "
         message += f"(residual {residual:.3e} after {iterations} iterations)"
     methods = list(dict.fromkeys(part.method for part in parts))
+    attempts = [attempt for part in parts for attempt in part.methods]
     return IslandsResult(
         problem=problem,
         method=" and ".join(methods),
@@ -63,7 +72,7 @@ def combine(
         setup_seconds=splitting + sum(part.setup_seconds for part in parts),
         history=join_histories([part.history for part in parts]),
         best_iteration=sum(part.best_iteration for part in parts),
-        methods=tuple(_attempt(name, [part for part in parts if part.method == name]) for name in methods),
+        methods=_join_attempts(attempts),
         certificate=certificate,
         ray=_spread(islands, parts, worst, parts[worst].ray),
         notes=(*_tell_islands(islands), *notes, *_join_notes(parts)),
@@ -80,6 +89,8 @@ def _look(problem: Problem, x: Vector) -> tuple[float, Vector]:
             residual, *_, probe = watch.look(x)
             if isnan(probe):  # perhaps the scaled rows have a slack that can be written down
                 residual, *_ = Watch(problem.equilibrated()).look(x)
+            if not np.isfinite(x).all():
+                residual = np.nan
         except OperatorFault:
             return np.nan, np.full(problem.n, np.nan)
     return residual, watch.y
@@ -118,6 +129,10 @@ def _find_certificate(problem: Problem, islands: Sequence[Island], parts: Sequen
     return None
 
 
+@overload
+def _spread(islands: Sequence[Island], parts: Sequence[Result], number: int, own: Vector) -> Vector: ...
+@overload
+def _spread(islands: Sequence[Island], parts: Sequence[Result], number: int, own: Vector | None) -> Vector | None: ...
 def _spread(islands: Sequence[Island], parts: Sequence[Result], number: int, own: Vector | None) -> Vector | None:
     """A vector of one island as one of the whole."""
     if own is None:
@@ -127,10 +142,22 @@ def _spread(islands: Sequence[Island], parts: Sequence[Result], number: int, own
     return freeze(whole)
 
 
-def _attempt(name: str, parts: Sequence[Result]) -> Attempt:
-    worst = parts[_worst(parts)]
-    iterations, seconds = sum(part.iterations for part in parts), sum(part.seconds for part in parts)
-    return Attempt(name, worst.status, iterations, seconds, max(part.residual for part in parts))
+def _join_attempts(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
+    """One entry a method and end, in the order of their first appearance, with sums and the largest residual."""
+    groups: dict[tuple[str, Status | None], list[Attempt]] = {}
+    for attempt in attempts:
+        groups.setdefault((attempt.method, attempt.status), []).append(attempt)
+    return tuple(
+        Attempt(
+            name,
+            status,
+            sum(one.iterations for one in group),
+            sum(one.seconds for one in group),
+            max(one.residual for one in group),
+            f"in {len(group)} islands" if len(group) > 1 else group[0].why,
+        )
+        for (name, status), group in groups.items()
+    )
 
 
 def _tell_failures(islands: Sequence[Island], parts: Sequence[Result], worst: int) -> str:

@@ -9,16 +9,16 @@ from time import perf_counter
 from typing import Any
 
 from perp.errors import suggest
-from perp.problems.inputs import Vector, require_count
+from perp.problems.inputs import PointLike, Vector, require_count
 from perp.problems.islands import Island, split_islands
 from perp.problems.operators.forming import listen_for_forming
 from perp.problems.problem import Problem
 from perp.solvers.api import ARGUMENTS, as_stopping, solve, starting_point
 from perp.solvers.fit import require_fit
 from perp.solvers.island_results import IslandsResult, combine
-from perp.solvers.loop import Outcome, Progress, SolveInterrupted
+from perp.solvers.loop import Progress, SolveInterrupted, interrupted_with
 from perp.solvers.method import Method
-from perp.solvers.progress import AnyCallback, by_position
+from perp.solvers.progress import AnyCallback, Callback, by_position
 from perp.solvers.result import Result
 from perp.solvers.roster import default_methods, make_method
 from perp.solvers.status import Status
@@ -37,7 +37,7 @@ def solve_islands(
     tol: float | None = None,
     max_iterations: int | None = None,
     max_seconds: float | None = None,
-    x0: Any = None,
+    x0: PointLike | None = None,
     callback: AnyCallback | None = None,
     check_every: int | None = None,
     stop: Stopping | None = None,
@@ -105,6 +105,14 @@ def _named_method(method: str | Method, options: dict[str, Any]) -> Method | Non
 class IslandRun:
     """The islands on their way; `parts` has the result of each that is done."""
 
+    islands: tuple[Island, ...]
+    stop: Stopping
+    begun: float
+    start: Vector
+    x: Vector
+    iterations: list[int]
+    seconds: list[float]
+
     def __init__(
         self,
         islands: tuple[Island, ...],
@@ -118,26 +126,32 @@ class IslandRun:
     ) -> None:
         """`method` None is "auto"; x is where each island starts, or where the cold start is."""
         self.islands, self.stop, self.begun = islands, stop, begun
-        self.callback = by_position(callback)
+        self.callback: Callback | None = by_position(callback)
         self.method: Method | str = method or "auto"
-        self.is_warm = is_warm or method is not None
+        self.is_warm: bool = is_warm or method is not None
         self.start, self.x = x, x.copy()
         self.parts: list[Result | None] = [None] * len(islands)
         self.iterations, self.seconds = [0] * len(islands), [0.0] * len(islands)
-        self.halted = False
-        self.at_work = [Lock() for _ in islands]
-        self.telling = Lock()
+        self.halted: bool = False
+        self.at_work: list[Lock] = [Lock() for _ in islands]
+        self.telling: Lock = Lock()
 
     def result(self, problem: Problem, workers: int, notes: list[str]) -> IslandsResult:
         """Solve all, and make one result of it."""
         splitting = perf_counter() - self.begun
-        self.is_watched = self.callback is not None or workers > 1
+        self.is_watched: bool = self.callback is not None or workers > 1
         try:
             self.go(workers)
         except KeyboardInterrupt:
             parts = tuple(_as_interrupted(part) for part in self.done)
-            raise _interruption(combine(problem, self.islands, parts, self.stop.tol, splitting, notes)) from None
-        return combine(problem, self.islands, self.done, self.stop.tol, splitting, notes)
+            raise interrupted_with(self._combine(problem, parts, splitting, notes)) from None
+        return self._combine(problem, self.done, splitting, notes)
+
+    def _combine(
+        self, problem: Problem, parts: tuple[Result, ...], splitting: float, notes: list[str]
+    ) -> IslandsResult:
+        tol, is_scaled = self.stop.tol, self.method == "auto"
+        return combine(problem, self.islands, parts, tol, splitting, notes, is_scaled=is_scaled)
 
     @property
     def done(self) -> tuple[Result, ...]:
@@ -178,6 +192,8 @@ class IslandRun:
         island, stop = self.islands[number], self.stop
         if stop.max_seconds is not None:
             stop = replace(stop, max_seconds=max(0.0, stop.max_seconds - (perf_counter() - self.begun)))
+        if stop.max_iterations is not None and self.method == "auto":  # a limit for all
+            stop = replace(stop, max_iterations=max(0, stop.max_iterations - sum(one.iterations for one in self.done)))
 
         def watch(progress: Progress) -> None:
             self.watch(number, progress)
@@ -216,20 +232,3 @@ def _as_interrupted(part: Result) -> Result:
     if part.status is not Status.STOPPED_BY_CALLBACK:
         return part
     return replace(part, status=Status.INTERRUPTED, message=Status.INTERRUPTED.value)
-
-
-def _interruption(partial: IslandsResult) -> SolveInterrupted:
-    outcome = Outcome(
-        x=partial.x,
-        status=partial.status,
-        message="",
-        iterations=partial.iterations,
-        best_iteration=partial.best_iteration,
-        seconds=partial.seconds,
-        setup_seconds=partial.setup_seconds,
-        history=partial.history,
-        certificate=None,
-    )
-    interrupt = SolveInterrupted(outcome)
-    interrupt.partial_result = partial
-    return interrupt

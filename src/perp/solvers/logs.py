@@ -11,7 +11,7 @@ import logging
 from perp.solvers.history import Row
 from perp.solvers.result import Result
 
-logger = logging.getLogger("perp")
+logger: logging.Logger = logging.getLogger("perp")
 logger.addHandler(logging.NullHandler())
 
 

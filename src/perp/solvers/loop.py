@@ -73,6 +73,24 @@ class SolveInterrupted(KeyboardInterrupt):
         self.outcome = outcome
 
 
+def interrupted_with(partial: Result) -> SolveInterrupted:
+    """The interrupt of a solve that has made a result of what was reached."""
+    outcome = Outcome(
+        x=partial.x,
+        status=partial.status,
+        message="",
+        iterations=partial.iterations,
+        best_iteration=partial.best_iteration,
+        seconds=partial.seconds,
+        setup_seconds=partial.setup_seconds,
+        history=partial.history,
+        certificate=None,
+    )
+    interrupt = SolveInterrupted(outcome)
+    interrupt.partial_result = partial
+    return interrupt
+
+
 def iterate(
     problem: Problem,
     method: Method,

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from perp.problems.certificates import (
 )
 from perp.problems.certificates.sharpening import NEARLY_ZERO
 from perp.problems.friction import ContactProblem
-from perp.problems.inputs import Vector, as_vector
+from perp.problems.inputs import Vector, VectorLike, as_vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.no_solution_projection import find_dependent_rows, leave_over
@@ -45,7 +44,7 @@ MOST_DENSE = 3000
 
 
 @dataclass(frozen=True)
-class Search:
+class Account:
     """What `search_no_solution` found, and what it tried."""
 
     certificate: Certificate | None
@@ -56,7 +55,9 @@ class Search:
     seconds: float
 
 
-def find_no_solution(problem: Problem, *, max_seconds: float = 10.0, hints: Sequence[Any] = ()) -> Certificate | None:
+def find_no_solution(
+    problem: Problem, *, max_seconds: float = 10.0, hints: Sequence[VectorLike] = ()
+) -> Certificate | None:
     """A proof that the problem has no solution, if one is found in that time.
 
     `hints` are vectors that may be nearly one, as methods leave them. Works for LCPs, boxed LCPs and contact problems
@@ -65,7 +66,7 @@ def find_no_solution(problem: Problem, *, max_seconds: float = 10.0, hints: Sequ
     return search_no_solution(problem, max_seconds=max_seconds, hints=hints).certificate
 
 
-def search_no_solution(problem: Problem, *, max_seconds: float = 10.0, hints: Sequence[Any] = ()) -> Search:
+def search_no_solution(problem: Problem, *, max_seconds: float = 10.0, hints: Sequence[VectorLike] = ()) -> Account:
     """`find_no_solution` with an account of what was tried."""
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is {type(problem).__name__}; perp.LCP, BoxLCP or ContactProblem is needed")
@@ -89,14 +90,14 @@ class _Searching:
     def left(self) -> float:
         return self.max_seconds - (perf_counter() - self.begun)
 
-    def run(self, hints: Iterable[Vector]) -> Search:
+    def run(self, hints: Iterable[Vector]) -> Account:
         certificate = None
         if self.problem.n and TO_SPARSE in self.problem.A.ability_set:
             for found in self._attempts(hints):
                 certificate = found
                 if found is not None or self.left <= 0.0:
                     break
-        return Search(certificate, tuple(self.steps), self.feasible, perf_counter() - self.begun)
+        return Account(certificate, tuple(self.steps), self.feasible, perf_counter() - self.begun)
 
     def _attempts(self, hints: Iterable[Vector]) -> Iterator[Certificate | None]:
         problem = self.problem

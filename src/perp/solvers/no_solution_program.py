@@ -209,8 +209,9 @@ def _row_scales(A: Any, b: Vector) -> Vector:
 
 
 def _drop_remote(A: Any, b: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector]:
-    largest = np.abs(A.data).max(initial=0.0)
-    far = REMOTE * max(float(np.abs(b).max(initial=0.0)) / largest, 1.0) if largest > 0.0 else np.inf
+    largest = float(np.abs(A.data).max(initial=0.0))
+    with np.errstate(over="ignore"):
+        far = REMOTE * max(np.abs(b).max(initial=0.0) / largest, 1.0) if largest > 0.0 else np.inf
     return np.where(lower < -far, -np.inf, lower), np.where(upper > far, np.inf, upper)
 
 

@@ -13,7 +13,7 @@ from perp.problems.active_bounds import active_mask
 from perp.problems.certificates import Certificate
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
-from perp.problems.residual_scale import residual_scale
+from perp.problems.residual_scale import scaled_residual
 from perp.problems.residuals import Residuals, verify
 from perp.solvers.history import History
 from perp.solvers.named_access import NamedAccess
@@ -31,7 +31,7 @@ class Attempt:
     seconds: float
     """Wall clock for steps of "auto"; for a method that was named its own time, without preparation and checks."""
     residual: float
-    """Of the best point that it knew; `nan` where there was none to look at."""
+    """Of the point that it ended with; `nan` where there was none to look at."""
     why: str = ""
     """Why it was tried, and what came of it where the status does not say so."""
 
@@ -59,7 +59,7 @@ class Result(NamedAccess):
     iterations: int
     residual: float
     seconds: float
-    """The method's own time: neither preparation nor checks."""
+    """The method's own time: neither preparation nor checks. With "auto", that of all its steps."""
     setup_seconds: float
     """Preparation: scaled copies, diagonals, and in the first call of a process the loading of compiled kernels."""
     history: History
@@ -68,7 +68,7 @@ class Result(NamedAccess):
     methods: tuple[Attempt, ...]
     """Every method, or step of "auto", that was tried, in order."""
     certificate: Certificate | None
-    """For INFEASIBLE the proof, checked against the problem's own numbers; None otherwise."""
+    """The proof that there is no solution, checked against the problem's own numbers; None without one."""
     ray: Vector | None
     """The direction that a pivoting method ended on, where it ended on one. By itself it proves nothing."""
     notes: tuple[str, ...]
@@ -96,7 +96,7 @@ class Result(NamedAccess):
     @cached_property
     def scaled_residual(self) -> float:
         """The residual as a share of the size of the data; see `perp.problems.residual_scale`."""
-        return self.residual / residual_scale(self.problem, self.x)
+        return scaled_residual(self.problem, self.x, self.y, self.residual)
 
     def verify(self) -> Residuals:
         """Every residual of x, recomputed from the problem."""

@@ -49,8 +49,7 @@ def run_method(
 ) -> Result:
     """Run a method that fits from x, which lies within its bounds; `begun` is what the time limit counts from."""
     work = problem if method.scales_itself else problem.equilibrated()
-    if isinstance(problem.A, SparseOperator) and problem.A.given_format != "csr":
-        notes.append(f"A was converted once from {problem.A.given_format} to csr")
+    notes += conversions(problem)
     if work is not problem:
         notes.append("rows with extreme diagonal entries were scaled by powers of two")
     with listen_for_forming(notes) if isinstance(problem.A, StencilOperator) else nullcontext():
@@ -60,6 +59,18 @@ def run_method(
             interrupt.partial_result = _judge(problem, work, method, interrupt.outcome, notes, stop.tol)
             raise
         return _judge(problem, work, method, outcome, notes, stop.tol)
+
+
+def conversions(problem: Problem) -> list[str]:
+    """What was done to A as it was taken in."""
+    if isinstance(problem.A, SparseOperator) and problem.A.given_format != "csr":
+        return [f"A was converted once from {problem.A.given_format} to csr"]
+    return []
+
+
+def reason_of(result: Result) -> str:
+    """What a message tells beyond the sentence of its status."""
+    return result.message.removeprefix(result.status.value).rpartition(" (residual")[0].removeprefix(": ")
 
 
 def _judge(problem: Problem, work: Problem, method: Method, outcome: Outcome, notes: list[str], tol: float) -> Result:
@@ -107,6 +118,8 @@ def _look(problem: Problem, work: Problem, outcome: Outcome) -> tuple[float, Vec
             residual, *_, probe = watch.look(outcome.x)
             if isnan(probe) and work is not problem:  # only the scaled rows have a slack that can be written down
                 residual, *_ = Watch(work).look(outcome.x)
+            if not np.isfinite(outcome.x).all():
+                residual = np.nan
         except OperatorFault:  # the status tells it already; there is no slack to speak of
             return np.nan, np.full(problem.n, np.nan)
     return residual, watch.y

@@ -20,7 +20,7 @@ class Stopping:
     """
 
     tol: float = 1e-8
-    """Absolute: the residual, the largest entry of the natural map, is at most this (NOTES eq. 107)."""
+    """The residual, the largest entry of the natural map, is at most this (NOTES eq. 107); "auto": the scaled one."""
     relative: float | None = None
     """The merit changed by less than this share of itself since the last check (NOTES eq. 108)."""
     stagnation: float = 0.0
@@ -28,13 +28,18 @@ class Stopping:
     unchanged_checks: int | None = None
     """The active set was the same at this many checks in a row (PGS-SM eq. 26)."""
     max_iterations: int | None = None
-    """None means the method's own limit (1000 if it names none), or no limit where there is a limit of time."""
+    """None means the method's own limit (1000 if it names none), or no limit where there is a limit of time.
+
+    For "auto", which has limits of its own for each method, it is one for all of them together."""
     max_seconds: float | None = None
     """Wall-clock limit for the whole solve, preparations and the loading of kernels included (see `perp.warm_up`)."""
     check_every: int | None = None
     """Iterations between two checks; None lets the method choose."""
     keep: str = "best"
-    """Which iterate a failed solve returns: the one with the least residual of all that were checked, or the last."""
+    """Which iterate a failed solve returns: the one with the least residual of all that were checked, or the last.
+
+    "auto" returns the best in any case; the criteria above, but for `tol`, end one of its methods, and the next one is
+    asked."""
 
     def __post_init__(self) -> None:
         require_number(self.tol, "tol")

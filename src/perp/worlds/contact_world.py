@@ -35,6 +35,9 @@ class ContactWorld(World):
     Copies (`copy.copy` and `copy.deepcopy` alike) and pickles go on as the original would, and share nothing with it.
     """
 
+    steps: int
+    time: float
+
     def __init__(self, *, model: str = "box", warm_start: bool = True) -> None:
         if model not in LAWS:
             raise InvalidProblem(f"model {model!r} is no friction law of a world{suggest(str(model), LAWS)}")

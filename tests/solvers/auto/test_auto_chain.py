@@ -11,7 +11,7 @@ from scipy import sparse
 
 import perp
 from perp import Status
-from perp.solvers.auto import chain, presolve
+from perp.solvers.auto import chain, endgame, presolve
 from perp.solvers.auto.explain import explain
 from perp.solvers.auto.rules import Rule, Step
 from perp.solvers.loop import SolveInterrupted
@@ -54,32 +54,28 @@ def test_every_attempt_is_listed_with_its_end_its_residual_its_time_and_its_reas
     assert np.all(np.diff(result.history.iteration) >= 0)
 
 
+class NothingFound:
+    certificate, steps, feasible, seconds = None, ("nothing was found",), True, 0.0
+
+
 def test_the_best_point_is_handed_on_and_a_worse_one_is_not_kept(monkeypatch):
     problem = perp.LCP([[1.0, 2.0, 0.0], [0.0, 1.0, 2.0], [2.0, 0.0, 1.0]], -np.ones(3))  # on which PGS cycles
     seen = []
 
     def watch(progress):
-        seen.append(progress.x.copy())
+        seen.append((progress.iteration, progress.x.copy()))
 
-    steps = (Step(perp.PGS(), iterations=7), Step(perp.PGS(), iterations=3), Step(perp.PGS(), 3, from_best=False))
+    steps = (Step(perp.PGS(), iterations=7), Step(perp.PGS(), iterations=3), Step(perp.Jacobi(), 3, from_best=False))
     monkeypatch.setattr(chain, "find_rule", lambda features: Rule("made up", bool, steps, "", ""))
-    monkeypatch.setattr(chain, "search_no_solution", lambda *_, **__: chain.search_no_solution_was_asked)
-    monkeypatch.setattr(chain, "search_no_solution_was_asked", NOTHING_FOUND, raising=False)
+    monkeypatch.setattr(endgame, "search_no_solution", lambda *_, **__: NothingFound)
     result = perp.solve(problem, callback=watch, check_every=1)
     assert not result.success
-    residuals = [perp.verify(problem, x).residual for x in seen]
-    assert result.residual == pytest.approx(min(residuals), rel=1e-12)
-    starts = [
-        x for x, before in zip(seen, [None, *seen], strict=False) if before is None or not np.array_equal(x, before)
-    ]
-    assert len(starts) > 2
-
-
-class NothingFound:
-    certificate, steps, feasible, seconds = None, ("nothing was found",), True, 0.0
-
-
-NOTHING_FOUND = NothingFound()
+    residuals = [perp.verify(problem, x).residual for _, x in seen]
+    assert result.residual == min(residuals)
+    assert result.best_iteration == seen[int(np.argmin(residuals))][0]
+    first, second, third = (k for k, (_, x) in enumerate(seen) if k == 0 or seen[k][0] == seen[k - 1][0])
+    np.testing.assert_array_equal(seen[second][1], seen[int(np.argmin(residuals[:second]))][1])
+    np.testing.assert_array_equal(seen[third][1], seen[first][1])
 
 
 def test_limits_are_those_of_all_methods_together():
@@ -246,3 +242,100 @@ def test_an_explanation_names_the_methods_in_the_order_in_which_they_are_asked(m
     assert any("islands are solved apart" in step for step in islands.presolve)
     with pytest.raises(TypeError, match=r"perp\.LCP"):
         explain(np.eye(2))
+
+
+def test_a_proof_outweighs_a_residual_that_is_small_beside_a_large_x():
+    result = perp.solve(perp.LCP(np.diag([1.0, 0.0]), [-1e9, -1.0]))
+    assert result.status is Status.INFEASIBLE
+    assert result.certificate.valid
+    start = np.append(1e9, np.zeros(99))
+    solved = perp.solve(perp.LCP(np.eye(100), -np.append(1e9, np.ones(99))), x0=start)
+    np.testing.assert_array_equal(solved.x, np.append(1e9, np.ones(99)))
+
+
+def test_an_answer_beyond_all_numbers_is_none():
+    A = strategies.spd_matrix(np.random.default_rng(1), 65) * 1e-310
+    result = perp.solve(perp.LCP(A, -np.ones(65)))
+    assert not result.success
+    assert np.isfinite(result.x).all()
+
+
+def test_a_start_beyond_all_numbers_is_not_taken():
+    problem = perp.LCP(2.0 * np.eye(100) + 0.01, -np.ones(100))
+    result = perp.solve(problem, x0=np.full(100, 1.7e308))
+    assert result.success
+    assert any("starts cold" in note for note in result.notes)
+
+
+@pytest.mark.parametrize(("tol", "status"), [(0.0, Status.STAGNATED), (1e-17, Status.REDUCED_ACCURACY)])
+def test_where_rounding_errors_are_all_that_is_left_nobody_else_is_asked(tol, status):
+    result = perp.solve(perp.gallery.make("dense_pd", n=100).problem, tol=tol)
+    assert result.status in (status, Status.CONVERGED)
+    assert result.scaled_residual <= 1e-15
+    assert "no_solution" not in [one.method for one in result.methods]
+
+
+def test_time_that_runs_out_at_any_moment_is_a_status():
+    problem = perp.gallery.make("box_stack", n=600, mass_ratio=1000).problem
+    for seconds in (1e-4, 1e-3, 1e-2, 3e-2):
+        result = perp.solve(problem, max_seconds=seconds)
+        assert result.status in (Status.TIME_LIMIT, Status.CONVERGED)
+
+
+def test_fixed_rows_and_very_unlike_rows_may_end_on_a_ray():
+    problem = perp.BoxLCP(
+        [[-2e-7, 1e3, 1e-4], [0.0, 1e9, -100.0], [2e-9, -10.0, 2e-6]],
+        [-0.02, -1e4, -1e-4],
+        0.0,
+        [np.inf, np.inf, 0.0],
+    )
+    result = perp.solve(problem)
+    assert result.status is Status.RAY
+    assert perp.verify_certificate(problem, result.certificate).valid
+
+
+@pytest.mark.parametrize("place", ["settle_rows", "find_islands", "find_rule", "polish_best"])
+def test_an_interrupt_at_any_step_carries_what_was_reached(monkeypatch, place):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    problem = perp.gallery.make("dense_pd", n=100).problem
+    with monkeypatch.context() as broken:
+        broken.setattr(chain, place, interrupt)
+        with pytest.raises(perp.SolveInterrupted) as caught:
+            perp.solve(problem)
+    assert caught.value.partial_result.status is Status.INTERRUPTED
+    assert caught.value.partial_result.problem is problem
+    assert perp.solve(problem).success
+
+
+def test_limits_of_iterations_hold_for_all_islands_together():
+    B = sparse.block_diag([np.eye(300) + 0.01] * 4, format="csr")
+    problem = perp.LCP(B, -1.0 - np.arange(1200) % 7)
+    for limit in (0, 1, 3):
+        assert perp.solve(problem, max_iterations=limit).iterations <= limit
+
+
+def test_an_island_without_solution_is_proved_to_have_none_as_part_of_the_whole():
+    C = sparse.block_diag([np.eye(300) + 0.01] * 4 + [np.array([[2.0, 1.0], [1.0, -1.0]])], format="csr")
+    problem = perp.LCP(C, np.append(-np.ones(1200), [2.0, -2.0]))
+    result = perp.solve(problem)
+    assert result.status is Status.RAY
+    assert result.certificate.kind == "exhausted"
+    assert result.certificate.rows == (1200, 1201)
+    assert perp.verify_certificate(problem, result.certificate).valid
+    assert "every index set was refuted" in result.message
+    assert {"islands", "block_principal", "lemke"} <= {one.method for one in result.methods}
+
+
+def test_large_numbers_are_judged_by_their_scale_in_islands_too():
+    S = strategies.spd_matrix(np.random.default_rng(0), 300)
+    problem = perp.LCP(sparse.block_diag([S] * 4, format="csr"), -1e9 * np.ones(1200))
+    assert perp.solve_islands(problem).success
+    assert perp.solve(problem).success
+
+
+def test_iterations_are_those_of_all_steps():
+    for A, b in ((np.ones((4, 4)), -np.ones(4)), ([[2.0, 1.0], [1.0, -1.0]], [2.0, -2.0])):
+        result = perp.solve(perp.LCP(A, b))
+        assert result.iterations == sum(one.iterations for one in result.methods)

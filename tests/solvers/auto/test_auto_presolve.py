@@ -31,12 +31,33 @@ def test_an_answer_to_the_smaller_problem_is_one_to_the_asked_problem(problem):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_rows_without_entries_go_where_b_sends_them(form):
-    A = np.array([[2.0, 1.0, 1.0, 1.0], [0.0] * 4, [0.0] * 4, [0.0] * 4])
+    A = np.array([[2.0, 1.0, 1.0, 0.0], [0.0] * 4, [0.0] * 4, [0.0] * 4])
     problem = perp.BoxLCP(form(A), [-10.0, 1.0, -1.0, 0.0], [0.0, -2.0, -2.0, -2.0], [np.inf, 3.0, 3.0, 3.0])
     reduced = settle_rows(problem)
+    assert reduced.problem.n == 1
     x = reduced.recover(perp.solve(reduced.problem).x)
     np.testing.assert_allclose(x, [(10.0 + 2.0 - 3.0) / 2, -2.0, 3.0, 0.0])
     assert perp.verify(problem, x).residual <= 1e-14
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_an_empty_row_without_b_that_others_need_is_left_to_them(form):
+    problem = perp.LCP(form([[-1.0, 1.0], [0.0, 0.0]]), [-1.0, 0.0])
+    assert settle_rows(problem) is None
+    np.testing.assert_allclose(perp.solve(problem).x, [0.0, 1.0])
+    free = perp.BoxLCP(form([[0.0, 1.0], [0.0, 0.0]]), [2.0, 0.0], -np.inf, [np.inf, 1.0])
+    assert perp.solve(free).x[1] == -2.0
+
+
+def test_a_proof_for_the_smaller_problem_is_spread_over_the_rows_of_the_asked_one():
+    fixed = perp.BoxLCP(np.diag([1.0, 2.0, 3.0]), np.ones(3), [0.0, 1.0, 0.0], [9.0, 1.0, 9.0])
+    np.testing.assert_array_equal(settle_rows(fixed).spread(np.array([5.0, 7.0])), [5.0, 0.0, 7.0])
+    uneven = perp.LCP(np.diag([1e-9, 1.0, 1e9]) - np.eye(3, k=1) * 1e-5, np.ones(3))
+    reduced = balance(uneven)
+    u = np.array([1.0, 2.0, 3.0])
+    scaled = uneven.A.to_dense().T @ reduced.spread(u)
+    ratio = (reduced.problem.A.to_dense().T @ u) / scaled
+    np.testing.assert_array_equal(np.log2(ratio), np.rint(np.log2(ratio)))  # columns are scaled by powers of two alone
 
 
 def test_an_empty_row_that_no_bound_allows_is_left_for_a_proof():

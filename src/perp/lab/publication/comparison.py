@@ -86,7 +86,7 @@ class AnyVersion:
     def __init__(self, folder: Path) -> None:
         everything = RowStore(folder).read().values()
         in_order = sorted(everything, key=lambda row: row.circumstances.started)
-        self.rows = {_content(row.task): row for row in in_order}
+        self.rows: dict[str, LabRow] = {_content(row.task): row for row in in_order}
 
     def read(self, tasks: Sequence[Task]) -> Mapping[str, LabRow]:
         found = ((task.key, self.rows.get(_content(task))) for task in tasks)

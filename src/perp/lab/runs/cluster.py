@@ -51,19 +51,22 @@ class ClusterError(ValueError):
 class ClusterExecutor:
     """Tasks as futures of Dask."""
 
+    folder: Path
+    store: RowStore
+
     def __init__(self, address: str, folder: Path, plan: Plan) -> None:
         self.folder, self.store = folder, RowStore(folder)
-        self.started = {key: row["started"] for key, row in plan.former.items()}
-        self.client = connect(address)
-        self.probe = folder / f".probe-{secrets.token_hex(8)}"
+        self.started: dict[str, Any] = {key: row["started"] for key, row in plan.former.items()}
+        self.client: Any = connect(address)
+        self.probe: Path = folder / f".probe-{secrets.token_hex(8)}"
         try:
             self.probe.touch()
-            self.workers = self._check_workers()
-            self.timing = min(self.workers)
+            self.workers: dict[str, int] = self._check_workers()
+            self.timing: str = min(self.workers)
         except BaseException:
             self.close()
             raise
-        self.width = max(QUEUE * sum(self.workers.values()), LONGEST_QUEUE)
+        self.width: int = max(QUEUE * sum(self.workers.values()), LONGEST_QUEUE)
 
     def start(self, task: Task) -> Future[Ended]:
         future: Future[Ended] = Future()

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Protocol
 
 from perp.lab.runs.forecast import Forecast
-from perp.lab.runs.isolation import ProcessesLost, TaskLost, open_processes
+from perp.lab.runs.isolation import Processes, ProcessesLost, TaskLost, open_processes
 from perp.lab.runs.lock import locked
 from perp.lab.runs.measurement import CRASHED, TROUBLE
 from perp.lab.runs.plan import Plan, Policy, make_plan
@@ -129,7 +129,7 @@ class LocalExecutor:
 
     def __init__(self, folder: Path, tasks: int, width: int) -> None:
         self.width = width
-        self.processes = open_processes(folder, tasks)
+        self.processes: Processes = open_processes(folder, tasks)
 
     def start(self, task: Task) -> Future[Ended]:
         return self.processes.start(task)

@@ -21,7 +21,7 @@ class Forecast:
         self.known: dict[str, float] = {
             key: seconds for key, seconds in known.items() if seconds is not None and isfinite(seconds)
         }
-        self.width = max(width, 1)
+        self.width: int = max(width, 1)
         self.done: list[float] = []
 
     def learn(self, seconds: float) -> None:

@@ -60,10 +60,16 @@ class Child:
 class ForkServer:
     """`serve` runs until stdin is closed."""
 
+    folder: Path
+    commands: int
+    answers: int
+    waking: int
+    woken: int
+
     def __init__(self, folder: Path, commands: int, answers: int) -> None:
         self.folder, self.commands, self.answers = folder, commands, answers
         self.children: dict[int, Child] = {}
-        self.pending = b""
+        self.pending: bytes = b""
         self.waking, self.woken = os.pipe()
         for end in (self.waking, self.woken):
             os.set_blocking(end, False)

@@ -59,9 +59,12 @@ class Processes(Protocol):
 class ForkedProcesses:
     """Tasks as forks of one server."""
 
+    is_ready: bool
+    is_lost: bool
+
     def __init__(self, folder: Path, *, warm: bool = False) -> None:
         words = f"from perp.lab.runs.fork_server import main; main({str(folder)!r}, {'warm' if warm else ''!r})"
-        self.server = subprocess.Popen(
+        self.server: subprocess.Popen[bytes] = subprocess.Popen(
             [sys.executable, "-c", words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -69,10 +72,10 @@ class ForkedProcesses:
             start_new_session=True,  # Ctrl-C on the terminal is for the driver, which ends what it has started
         )
         self.waiting: dict[int, Future[Ended]] = {}
-        self.numbers = count()
-        self.lock = threading.Lock()
+        self.numbers: count[int] = count()
+        self.lock: threading.Lock = threading.Lock()
         self.is_ready = self.is_lost = False
-        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader: threading.Thread = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
     def start(self, task: Task) -> Future[Ended]:
@@ -129,8 +132,8 @@ class FreshProcesses:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.running: set[subprocess.Popen[bytes]] = set()
-        self.lock = threading.Lock()
-        self.closed = threading.Event()
+        self.lock: threading.Lock = threading.Lock()
+        self.closed: threading.Event = threading.Event()
 
     def start(self, task: Task) -> Future[Ended]:
         future: Future[Ended] = Future()

@@ -58,8 +58,8 @@ class RowStore:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         require_duckdb()
-        self.folder = Path(folder)
-        self.rows_folder = self.folder / "rows"
+        self.folder: Path = Path(folder)
+        self.rows_folder: Path = self.folder / "rows"
         self.skipped: tuple[Path, ...] = ()
         """What the last reading left out."""
 

@@ -108,7 +108,7 @@ class TrialAlpha:
     solvers: dict[float, Solve] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.alpha = float(self.options["alpha"])
+        self.alpha: float = float(self.options["alpha"])
 
     def __call__(self, problem: Problem, x0: Vector | None) -> Result:
         self.steps += 1

@@ -114,6 +114,9 @@ def _take_steps(recipe: Mapping[str, Any]) -> Iterator[ContactStep]:
 class FixedBoxLead:
     """Takes a world from step to step, with the bounds of THESIS 2.4.2."""
 
+    world: ContactWorld
+    dt: float
+
     def __init__(self, world: ContactWorld, dt: float, answer: Answer | None = None) -> None:
         self.world, self.dt = world, dt
         self._answer = answer or (lambda problem, start: solve_exactly(problem))

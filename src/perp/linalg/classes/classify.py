@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from time import perf_counter
-from typing import Any
 
 from perp.errors import suggest
 from perp.linalg.classes.comparison import decide_H_plus, decide_M
@@ -17,7 +16,8 @@ from perp.linalg.classes.signs import decide_symmetric, decide_Z
 from perp.linalg.classes.subject import Subject
 from perp.linalg.classes.sufficient import decide_column_sufficient, decide_row_sufficient, decide_sufficient
 from perp.linalg.classes.verdict import CLASSES, MatrixClasses, Verdict
-from perp.problems.inputs import require_number
+from perp.problems.inputs import MatrixLike, require_number
+from perp.problems.problem import Problem
 
 RULES: Mapping[str, Rule] = {
     "symmetric": decide_symmetric,
@@ -36,7 +36,9 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-def classify(A: Any, *, max_seconds: float = 2.0, classes: Iterable[str] | None = None) -> MatrixClasses:
+def classify(
+    A: MatrixLike | Problem, *, max_seconds: float = 2.0, classes: Iterable[str] | None = None
+) -> MatrixClasses:
     """To which classes A belongs: yes, no with a witness, or undecided with the reason.
 
     `A` is an array, a SciPy sparse array, an operator or a problem, whose A is taken; `classes` are the names of those

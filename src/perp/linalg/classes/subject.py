@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.linalg.classes.exact import Integers, symmetric_sum, to_integers
-from perp.problems.inputs import Matrix, Vector
+from perp.problems.inputs import Matrix, MatrixLike, Vector
 from perp.problems.operators import DenseOperator, FactoredOperator, Operator, as_operator
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
@@ -25,7 +25,7 @@ TINY = 2.0**-1000
 """More than all that underflow can lose in a sum of products."""
 
 
-def read_operator(A: Any) -> Operator:
+def read_operator(A: MatrixLike | Problem) -> Operator:
     """The operator of a problem, or of whatever a problem could be made from."""
     return A.A if isinstance(A, Problem) else as_operator(A)
 
@@ -38,13 +38,15 @@ class Subject:
     there is x = D z here.
     """
 
-    def __init__(self, A: Any) -> None:
+    operator: Operator
+
+    def __init__(self, A: MatrixLike | Problem) -> None:
         self.operator = operator = read_operator(A)
-        self.n = operator.n
-        self.known = TO_SPARSE in operator.ability_set
+        self.n: int = operator.n
+        self.known: bool = TO_SPARSE in operator.ability_set
         """Whether entries of A can be had at all."""
-        self.factored = isinstance(operator, FactoredOperator)
-        self.is_dense = isinstance(operator, DenseOperator) or self.n <= DENSE_ROWS
+        self.factored: bool = isinstance(operator, FactoredOperator)
+        self.is_dense: bool = isinstance(operator, DenseOperator) or self.n <= DENSE_ROWS
 
     @property
     def name(self) -> str:

@@ -35,7 +35,8 @@ from scipy import sparse
 from perp.linalg.classes.exact import determinant, to_integers
 from perp.linalg.classes.subject import Subject, compare, is_surely_negative
 from perp.linalg.classes.verdict import Verdict, Witness
-from perp.problems.inputs import Vector
+from perp.problems.inputs import MatrixLike, Vector
+from perp.problems.problem import Problem
 
 FEW_ROWS = 60
 """Up to so many rows it is worth the time to look for short numbers."""
@@ -43,7 +44,7 @@ FEW_ROWS = 60
 P0_AT_LEAST = ("P0", "column_sufficient", "row_sufficient", "sufficient")
 
 
-def check_witness(A: Any, verdict: Verdict) -> bool:
+def check_witness(A: MatrixLike | Problem, verdict: Verdict) -> bool:
     """Whether the witness of a verdict proves its answer for the numbers of A, in exact arithmetic.
 
     `A` is what `classify` was given. Verdicts without a witness raise ValueError.

@@ -30,7 +30,7 @@ class FreeSystem(ABC):
         """Those of them whose pivot was even negative: A is not positive semi-definite."""
         self.added: Vector = np.empty(0)
         """What the last factor has on its diagonal beside A."""
-        self.tolerance = 0.0
+        self.tolerance: float = 0.0
         """The share of the right-hand side that a solve may leave; factors leave rounding errors."""
         self.complaint = ""
         """Why the last solve is less accurate than it should be, where it is."""

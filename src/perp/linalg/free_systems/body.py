@@ -33,7 +33,7 @@ class BodySpace(FreeSystem):
     def factor(self, free: Mask, shift: Vector) -> None:
         from perp.kernels import body_space
 
-        self.added = np.empty(self._weight.size)
+        self.added: Vector = np.empty(self._weight.size)
         body_space.weigh(free, self._compliance, shift, self._least, self._weight, self.added)
         self._cholesky.factor_lower(self._plan.assemble(self._weight))
         self.factorisations += 1

@@ -113,7 +113,7 @@ class CoupledBlocks(FreeSystem):
 
     def factor(self, free: Mask, shift: Vector) -> None:
         part = self._coupling
-        self.added = shift.copy()
+        self.added: Vector = shift.copy()
         self.factorisations += 1
         self._is_free = is_free = np.append(free, False)[part.members]
         shifts = np.append(shift, 0.0)[part.members]

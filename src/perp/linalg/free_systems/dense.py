@@ -22,6 +22,8 @@ class DenseSymmetric(FreeSystem):
     """
 
     name = "dense"
+    dependent: int
+    negative: int
 
     def __init__(self, A: NDArray[np.float64]) -> None:
         super().__init__()
@@ -33,7 +35,7 @@ class DenseSymmetric(FreeSystem):
         self._entered = np.empty(0, dtype=np.intp)
         self._nonzero = np.empty(self._cholesky.n, dtype=np.uint64)
         self._free = np.empty(0, dtype=np.intp)
-        self.borders = 0
+        self.borders: int = 0
 
     def factor(self, free: Mask, shift: Vector) -> None:
         self._free = np.flatnonzero(free)
@@ -43,7 +45,7 @@ class DenseSymmetric(FreeSystem):
         self._base, self._base_shift, self._border = self._free, shift.copy(), None
         self._cholesky.factor(self._free, shift[self._free])
         self.dependent, self.negative = self._cholesky.dependent, self._cholesky.negative
-        self.added = shift.copy()
+        self.added: Vector = shift.copy()
         self.factorisations += 1
 
     def _extend(self, free: Mask, shift: Vector) -> bool:
@@ -121,8 +123,8 @@ class DenseGeneral(FreeSystem):
         small = lu.factor(self._address, self._factor, size, floor, self._exchange, self._inverse, self._work)
         if small < 0:
             raise NotFinite("the matrix, or a number on the way to its factor, is not finite")
-        self.dependent = int(small)
-        self.added = shift.copy()
+        self.dependent: int = int(small)
+        self.added: Vector = shift.copy()
         self.factorisations += 1
         self._flops += 2.0 * size**3 / 3.0
 

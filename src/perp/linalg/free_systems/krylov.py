@@ -34,6 +34,8 @@ class KrylovSystem(FreeSystem):
     """
 
     name = "krylov"
+    tolerance: float
+    added: Vector
 
     def __init__(self, problem: Problem, recipe: Recipe, tolerance: float, limit: int) -> None:
         super().__init__()
@@ -48,11 +50,11 @@ class KrylovSystem(FreeSystem):
         self._inside: SparseOperator | None = None
         self._free, self._shift = np.zeros(n, dtype=np.bool_), np.zeros(n)
         self._factor, self._zero = np.zeros(n), freeze(np.zeros(n))
-        self.inner_iterations = 0
-        self.inner_failures = 0
+        self.inner_iterations: int = 0
+        self.inner_failures: int = 0
 
     def factor(self, free: Mask, shift: Vector) -> None:
-        self.dependent = 0
+        self.dependent: int = 0
         self._take(free.copy(), shift.copy())
         self.factorisations += 1
 

@@ -18,6 +18,8 @@ from perp.problems.operators.sparse_lu import factor_sparse
 class SparseSymmetric(FreeSystem):
     name = "sparse"
     can_keep_apart = True
+    dependent: int
+    negative: int
 
     def __init__(self, plan: Plan) -> None:
         super().__init__()
@@ -34,7 +36,7 @@ class SparseSymmetric(FreeSystem):
         self._cholesky.factor(data)
         self._free = free.copy()
         self.dependent, self.negative = self._cholesky.dependent, self._cholesky.negative
-        self.added = shift.copy()
+        self.added: Vector = shift.copy()
         self.factorisations += 1
 
     def solve(self, r: Vector) -> Vector:
@@ -68,9 +70,9 @@ class LuSystem(FreeSystem):
 
     def factor(self, free: Mask, shift: Vector) -> None:
         self._free = np.flatnonzero(free)
-        self.added = shift.copy()
+        self.added: Vector = shift.copy()
         self.factorisations += 1
-        self.dependent = 0
+        self.dependent: int = 0
         if self._free.size == 0:
             return
         matrix, self._first = self._assemble(self._free, shift[self._free])

@@ -35,8 +35,8 @@ class AlgebraicHierarchy:
         self._interpolations: list[sparse.csr_array] = []
         self._matrices: list[Any] = []
         self._inverse = np.zeros((0, 0))
-        self.closed = 0
-        self.usable = bool(self._given)
+        self.closed: int = 0
+        self.usable: bool = bool(self._given)
 
     def follow(self, free: NDArray[np.bool_]) -> None:
         matrix, self._matrices = self._A, []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.linalg.multigrid.level_table import Sizes, coupling_strengths, grid_sizes, make_table, used_axes
+from perp.linalg.multigrid.level_table import Sizes, Table, coupling_strengths, grid_sizes, make_table, used_axes
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators import StencilOperator
 
@@ -24,16 +24,19 @@ class GridHierarchy:
     levels together are as large as one to three vectors. How they are made: `perp.kernels.multigrid_levels`.
     """
 
+    inverse: Vector
+    scale: Vector
+
     def __init__(self, A: StencilOperator) -> None:
         sizes = grid_sizes(A)
         if sizes is None:
             raise ValueError(f"the grid {A.grid} has no cell, or more than three axes")
         n = A.n
         self.A = A
-        self.table = make_table(sizes, coupling_strengths(A))
+        self.table: Table = make_table(sizes, coupling_strengths(A))
         self._stencil = stencil_arguments(A, sizes)
         self.inverse, self.scale = np.zeros(n), np.zeros(n)
-        self.closed = 0
+        self.closed: int = 0
         """Regions of free cells in which nothing holds a constant."""
         self._zero = np.zeros(0)
         self._bounds = np.zeros(0), np.zeros(0)
@@ -41,7 +44,7 @@ class GridHierarchy:
         levels = [[int(size) for size in row[:3]] for row in self.table[1:]]
         cells = sum(prod(level) for level in levels)
         planes, rows = sum(ny * nx for _, ny, nx in levels), sum(nx for _, _, nx in levels)
-        self.faces = tuple(np.zeros(cells + more) for more in (planes, rows, len(levels)))
+        self.faces: tuple[Vector, ...] = tuple(np.zeros(cells + more) for more in (planes, rows, len(levels)))
         self._vectors = tuple(np.zeros(cells) for _ in range(5))
         last = prod(levels[-1]) if levels else 0
         self._work = (np.zeros(sizes[2]), np.zeros(sizes[2]), np.zeros(last * last))

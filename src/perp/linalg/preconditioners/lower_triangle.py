@@ -41,13 +41,13 @@ class LowerTriangle:
 
         nonzeros = below.size
         self.n = n
-        self.count = 0
+        self.count: int = 0
         self.rows: Integers = np.empty(n, dtype=np.int64)
         """The row of A that each row here is."""
         self.start: Integers = np.zeros(n + 1, dtype=np.int64)
         self.row: Indices = np.empty(nonzeros, dtype=np.uint32)
-        self.values = np.empty(nonzeros)
-        self.size = np.empty(n)
+        self.values: Vector = np.empty(nonzeros)
+        self.size: Vector = np.empty(n)
         """|A_ii + shift_i|, or another positive number where that is zero."""
         self.row_first: Integers = np.empty(n, dtype=np.int64)
         self.row_next: Integers = np.empty(nonzeros, dtype=np.int64)

@@ -11,7 +11,7 @@ from scipy import sparse
 from perp.errors import suggest
 from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe
 from perp.problems.friction import ContactProblem
-from perp.problems.inputs import Vector
+from perp.problems.inputs import EntriesLike, Vector
 from perp.problems.lcp import LCP
 from perp.problems.operators import DenseOperator
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE
@@ -81,7 +81,7 @@ class ScaledPreconditioner(Recipe):
         return _Scaled(scales, self._recipe().prepare(_with_matrix(problem, A)))
 
 
-def _with_matrix(problem: Problem, A: object) -> Problem:
+def _with_matrix(problem: Problem, A: EntriesLike) -> Problem:
     """A problem with this matrix and the same contacts, for recipes that look at them."""
     if isinstance(problem, ContactProblem):
         return ContactProblem(

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from perp.errors import MissingAbility
 from perp.problems.certificates.certificate import Certificate
 from perp.problems.certificates.exhaustion import prove_by_exhaustion
 from perp.problems.certificates.rays import certify_ray
 from perp.problems.certificates.separation import check_vector
-from perp.problems.inputs import as_vector
+from perp.problems.inputs import VectorLike, as_vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 
 
-def verify_certificate(problem: Problem, certificate: Any) -> Certificate:
+def verify_certificate(problem: Problem, certificate: Certificate | VectorLike) -> Certificate:
     """Check from the problem's own numbers whether it has no solution, as a vector u or a `Certificate` claims.
 
     The answer does not depend on who found it, nor how: nothing but u (for a ray also its cover, for an exhaustion the

@@ -23,6 +23,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
 from perp.problems.certificates.certificate import PROVABLE, Certificate
@@ -61,7 +62,9 @@ class ExactProblem:
         return np.array(self.A, dtype=np.float64), np.array(self.b, dtype=np.float64), low, high
 
 
-def prove_by_exhaustion(problem: Problem, rows: Any = None, *, max_seconds: float | None = None) -> Certificate:
+def prove_by_exhaustion(
+    problem: Problem, rows: Sequence[int] | NDArray[np.integer[Any]] | None = None, *, max_seconds: float | None = None
+) -> Certificate:
     """The verdict on "every index set of these rows (default: all) is refuted", for at most 14 rows and 2^13 sets.
 
     A time limit that is reached, or too many sets, make it invalid, and so does a solution, which the reason names.

@@ -19,19 +19,17 @@ rows without; there the slack must not change, and z0 does not lift it (c_i = 0)
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from perp.errors import InvalidProblem
 from perp.problems.certificates.certificate import PROVABLE, Certificate
 from perp.problems.certificates.enclosing import rounding_share
 from perp.problems.certificates.sharpening import NEARLY_ZERO
-from perp.problems.inputs import Vector, as_vector, freeze
+from perp.problems.inputs import Vector, VectorLike, as_vector, freeze
 from perp.problems.problem import Problem
 
 
-def certify_ray(problem: Problem, direction: Any, cover: Any = None) -> Certificate:
+def certify_ray(problem: Problem, direction: VectorLike, cover: VectorLike | None = None) -> Certificate:
     """The verdict on a direction that Lemke's method ended on, as `result.ray` has it.
 
     `cover` is the covering vector c, in the rows of the problem; without it, one is made up that fits, if any does.

@@ -14,12 +14,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from perp.errors import FileFormatError, suggest
 from perp.problems.files import fclib, matrix_market, npz, siconos
 from perp.problems.files.guard import DEFAULT_MAX_BYTES
-from perp.problems.inputs import Vector, as_vector
+from perp.problems.inputs import PointLike, Vector, as_vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 
@@ -44,7 +44,7 @@ SUFFIXES = (*_FORMATS, SICONOS)
 """Of the files that `load` reads."""
 
 
-def save(problem: Problem, path: str | os.PathLike[str], *, x: Any = None) -> None:
+def save(problem: Problem, path: str | os.PathLike[str], *, x: PointLike | None = None) -> None:
     """Write a problem, and a known solution `x` (or a `Result`) if there is one, in the format that the suffix names.
 
     An older file of that name is replaced at the very end, so that a failure leaves it as it was.

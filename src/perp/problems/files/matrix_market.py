@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from perp.errors import FileFormatError
 from perp.problems.box import BoxLCP
@@ -66,6 +67,7 @@ def load(path: Path, max_bytes: int) -> Problem:
         raise guard.fault("vector b", f"there must be a file {_member(path, 'b').name} beside it")
     b = vectors["b"]
     A, notes = read_matrix(guard, b.size)
+    upper: Any  # there where `lower` is
     lower, upper, friction = (vectors.get(name) for name in ("lower", "upper", "friction"))
     if (lower is None) != (upper is None):
         raise guard.fault("bounds", f"{_member(path, 'lower').name} and {_member(path, 'upper').name} come together")

@@ -39,7 +39,7 @@ class Words:
 
     def __init__(self, stream: IO[str], guard: FileGuard) -> None:
         self.guard = guard
-        self.taken = 0
+        self.taken: int = 0
         self._stream = stream
         self._size = guard.path.stat().st_size
         self._text, self._cut, self._lines_before = "", "", 0

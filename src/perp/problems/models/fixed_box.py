@@ -9,13 +9,15 @@ import numpy as np
 
 from perp.errors import InvalidProblem
 from perp.problems.friction import ContactProblem
-from perp.problems.inputs import Vector, as_vector
+from perp.problems.inputs import PerRow, PointLike, Vector, as_vector
 from perp.problems.models.change import find_impulses
 from perp.problems.models.restatement import RestatedBoxLCP, Restatement, require_contacts
 from perp.problems.problem import Problem
 
 
-def fixed_box(problem: ContactProblem, normal_impulses: Any = None, *, limits: Any = None) -> RestatedBoxLCP:
+def fixed_box(
+    problem: ContactProblem, normal_impulses: PointLike | None = None, *, limits: PerRow | None = None
+) -> RestatedBoxLCP:
     """0 <= x_n  ⊥  y_n >= 0, and |x_t| <= limit for each tangent, with y_t opposing: the bounds follow nothing.
 
     Where the limits come from:

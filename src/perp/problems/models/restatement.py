@@ -15,7 +15,7 @@ import numpy as np
 
 from perp.problems.box import BoxLCP
 from perp.problems.friction import ContactProblem
-from perp.problems.inputs import Vector, as_vector
+from perp.problems.inputs import MatrixLike, PerRow, PointLike, Vector, VectorLike, as_vector
 from perp.problems.lcp import LCP
 from perp.problems.problem import Problem, scale_data
 
@@ -49,11 +49,11 @@ class Restated(Problem):
 
     origin: Restatement
 
-    def impulses(self, x: Any) -> Vector:
+    def impulses(self, x: PointLike) -> Vector:
         """Contact impulses [N s] from unknowns of this problem, given as a vector or a `Result`."""
         return self.origin.impulses(as_vector(getattr(x, "x", x), "x", self.n))
 
-    def unknowns(self, impulses: Any) -> Vector:
+    def unknowns(self, impulses: PointLike) -> Vector:
         """Unknowns of this problem from impulses of the contacts, a vector or a `Result`: a point to start from."""
         return self.origin.unknowns(as_vector(getattr(impulses, "x", impulses), "impulses", self.origin.contacts.n))
 
@@ -68,7 +68,7 @@ class RestatedLCP(Restated, LCP):
 
     origin: Restatement
 
-    def __init__(self, A: Any, b: Any, origin: Restatement) -> None:
+    def __init__(self, A: MatrixLike, b: VectorLike, origin: Restatement) -> None:
         super().__init__(A, b)
         object.__setattr__(self, "origin", origin)
 
@@ -86,7 +86,7 @@ class RestatedBoxLCP(Restated, BoxLCP):
 
     origin: Restatement
 
-    def __init__(self, A: Any, b: Any, lower: Any, upper: Any, origin: Restatement) -> None:
+    def __init__(self, A: MatrixLike, b: VectorLike, lower: PerRow, upper: PerRow, origin: Restatement) -> None:
         BoxLCP.__init__(self, A, b, lower, upper)
         object.__setattr__(self, "origin", origin)
 
@@ -98,7 +98,9 @@ class RestatedBoxLCP(Restated, BoxLCP):
         return RestatedBoxLCP, (self.A, self.b, self.lower, self.upper, self.origin)
 
 
-def make_restated(A: Any, b: Any, lower: Vector, upper: Vector, origin: Restatement) -> RestatedLCP | RestatedBoxLCP:
+def make_restated(
+    A: MatrixLike, b: VectorLike, lower: Vector, upper: Vector, origin: Restatement
+) -> RestatedLCP | RestatedBoxLCP:
     """An LCP where the bounds are those of one, and otherwise a boxed LCP."""
     if not lower.any() and np.isposinf(upper).all():
         return RestatedLCP(A, b, origin)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Matrix, Vector, as_matrix
+from perp.problems.inputs import EntriesLike, Matrix, Vector, as_matrix
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
 
 
@@ -21,7 +21,7 @@ class DenseOperator(Operator):
     abilities: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
     form = "dense"
 
-    def __init__(self, A: Any) -> None:
+    def __init__(self, A: EntriesLike) -> None:
         self.matrix: Matrix = as_matrix(A, "A")
         rows, columns = self.matrix.shape
         if rows != columns:

@@ -12,14 +12,15 @@ Only one of them is kept; a SciPy view of J is made again when somebody asks for
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Vector, as_vector, freeze
+from perp.problems.inputs import EntriesLike, PerRow, PointLike, Vector, VectorLike, as_vector, freeze
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
 from perp.problems.operators.masses import BodyMasses, Mass, PlanarMasses, as_mass
 from perp.problems.operators.pairs import BodyPairs
@@ -42,7 +43,7 @@ class FactoredOperator(Operator):
     pairs: BodyPairs | None = None
     planar: PlanarPairs | None = None
 
-    def __init__(self, J: Any, mass: Any, compliance: Any = None) -> None:
+    def __init__(self, J: EntriesLike, mass: Mass | EntriesLike | VectorLike, compliance: PerRow | None = None) -> None:
         self.mass: Mass = as_mass(mass)
         matrix = as_csr(J, "J")
         if matrix.shape[1] != self.mass.dofs:
@@ -54,7 +55,11 @@ class FactoredOperator(Operator):
 
     @classmethod
     def from_body_pairs(
-        cls, bodies: Any, jacobian: Any, mass: BodyMasses | PlanarMasses, compliance: Any = None
+        cls,
+        bodies: NDArray[np.integer[Any]] | Sequence[Sequence[int]],
+        jacobian: ArrayLike,
+        mass: BodyMasses | PlanarMasses,
+        compliance: PerRow | None = None,
     ) -> FactoredOperator:
         """From `bodies` (m x 2, -1 for the world) and `jacobian` (m x 2 x 6), without a detour over a sparse array.
 
@@ -128,7 +133,7 @@ class FactoredOperator(Operator):
             factored.slack(*unsigned_parts(rows), self.compliance, b, x, velocity, out)
         return out
 
-    def velocity(self, x: Any) -> Vector:
+    def velocity(self, x: PointLike) -> Vector:
         """v = M^-1 J^T x, the velocity that the impulses x (a vector or a `Result`) add."""
         impulses = as_vector(getattr(x, "x", x), "x", self.n)
         if self.paired is not None:
@@ -139,7 +144,7 @@ class FactoredOperator(Operator):
         """J v, the velocity along each row that the velocities v make."""
         return self.paired.relative_velocity(v) if self.paired is not None else self._sparse_rows() @ v
 
-    def with_compliance(self, compliance: Any) -> FactoredOperator:
+    def with_compliance(self, compliance: PerRow | None) -> FactoredOperator:
         """The same J and M with another C."""
         softer = FactoredOperator.__new__(FactoredOperator)
         softer.mass, softer.pairs, softer.planar, softer._rows = self.mass, self.pairs, self.planar, self._rows

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-logger = logging.getLogger("perp")
+logger: logging.Logger = logging.getLogger("perp")
 
 _listening: ContextVar[tuple[list[str], ...]] = ContextVar("perp_listening_for_forming", default=())
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.problems.inputs import Vector, freeze
+from perp.problems.inputs import EntriesLike, Vector, freeze
 from perp.problems.operators.sparse import SparseOperator
 
 
@@ -18,9 +18,9 @@ class GroupedOperator(SparseOperator):
     by chance hide what belongs together: of 112 contacts of a wall, with 8 directions, 19 are recognised.
     """
 
-    def __init__(self, A: Any, row_groups: NDArray[np.intp]) -> None:
+    def __init__(self, A: EntriesLike, row_groups: NDArray[np.intp]) -> None:
         super().__init__(A)
-        self.row_groups = freeze(np.array(row_groups, dtype=np.intp))
+        self.row_groups: NDArray[np.intp] = freeze(np.array(row_groups, dtype=np.intp))
 
     def scale_rows(self, factors: Vector) -> GroupedOperator | None:
         scaled = super().scale_rows(factors)

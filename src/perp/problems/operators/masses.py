@@ -11,11 +11,11 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Vector, as_block_stack, as_vector, freeze, require_real_dtype
+from perp.problems.inputs import Vector, VectorLike, as_block_stack, as_vector, freeze, require_real_dtype
 from perp.problems.operators.sparse import as_csr
 from perp.problems.operators.sparse_mass import SparseMass
 
@@ -51,7 +51,7 @@ class BodyMasses:
     A body that cannot move has `mass = inf`; its inertia is then ignored.
     """
 
-    def __init__(self, mass: Any, inertia: Any) -> None:
+    def __init__(self, mass: VectorLike, inertia: ArrayLike) -> None:
         self.mass: Vector = as_vector(mass, "mass", infinite=True)
         bodies = self.mass.size
         _require_invertible(self.mass)
@@ -70,7 +70,7 @@ class BodyMasses:
     def __reduce__(self) -> tuple[Any, ...]:
         return BodyMasses, (self.mass, self.inertia)
 
-    def turned(self, rotation: Any) -> BodyMasses:
+    def turned(self, rotation: ArrayLike) -> BodyMasses:
         """The same bodies after turns, R I R^T each, for n rotation matrices."""
         from perp.kernels import rigid_motion
 
@@ -147,7 +147,7 @@ class PlanarMasses:
     `mass = inf`; its inertia is then ignored.
     """
 
-    def __init__(self, mass: Any, inertia: Any) -> None:
+    def __init__(self, mass: VectorLike, inertia: VectorLike) -> None:
         self.mass: Vector = as_vector(mass, "mass", infinite=True)
         bodies = self.mass.size
         _require_invertible(self.mass)
@@ -199,7 +199,7 @@ class PlanarMasses:
 class DiagonalMass:
     """M = diag(m), every entry positive; inf for a velocity that cannot change."""
 
-    def __init__(self, m: Any) -> None:
+    def __init__(self, m: VectorLike) -> None:
         self.m: Vector = as_vector(m, "mass", infinite=True)
         _require_invertible(self.m)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from perp.errors import InvalidProblem, OperatorFault
-from perp.problems.inputs import Vector, as_vector
+from perp.problems.inputs import MatrixLike, Vector, VectorLike, as_vector
 from perp.problems.operators.base import APPLY, DIAGONAL, Operator
 
 
@@ -17,7 +17,7 @@ class MatrixFreeOperator(Operator):
     abilities: ClassVar[frozenset[str]] = frozenset({APPLY})
     form = "matrix-free"
 
-    def __init__(self, product: Any, diagonal: Any = None) -> None:
+    def __init__(self, product: MatrixLike, diagonal: VectorLike | None = None) -> None:
         from scipy.sparse.linalg import aslinearoperator  # takes a tenth of a second to import
 
         try:

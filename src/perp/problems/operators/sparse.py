@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Vector, freeze, reject_non_finite, require_real_dtype
+from perp.problems.inputs import EntriesLike, Vector, freeze, reject_non_finite, require_real_dtype
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
 
 SHORTEST_RUN = 4
@@ -23,7 +23,7 @@ class SparseOperator(Operator):
     abilities: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
     form = "sparse"
 
-    def __init__(self, A: Any) -> None:
+    def __init__(self, A: EntriesLike) -> None:
         self.given_format: str = getattr(A, "format", "dense")
         self.matrix: sparse.csr_array = as_csr(A, "A")
         if self.matrix.shape[0] != self.matrix.shape[1]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
+from perp.problems.inputs import EntriesLike
 from perp.problems.operators.sparse import as_csr
 from perp.problems.operators.sparse_lu import factor_sparse
 
@@ -22,7 +23,7 @@ class SparseMass:
     With diagonal pivots M = L U has L^T = D^-1 U, so that M is positive definite exactly when every pivot is positive.
     """
 
-    def __init__(self, M: Any) -> None:
+    def __init__(self, M: EntriesLike) -> None:
         self.matrix: sparse.csr_array = as_csr(M, "M")
         rows, columns = self.matrix.shape
         if rows != columns:

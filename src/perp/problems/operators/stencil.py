@@ -8,11 +8,21 @@ from types import ModuleType
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Matrix, Vector, as_vector, freeze, reject_non_finite, require_count, require_real_dtype
+from perp.problems.inputs import (
+    Matrix,
+    PerRow,
+    SupportsArray,
+    Vector,
+    as_vector,
+    freeze,
+    reject_non_finite,
+    require_count,
+    require_real_dtype,
+)
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
 from perp.problems.operators.forming import tell_forming
 
@@ -38,7 +48,9 @@ class StencilOperator(Operator):
     abilities: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
     form = "stencil"
 
-    def __init__(self, shape: Sequence[int], diagonal: Any, couplings: Any = -1.0) -> None:
+    def __init__(
+        self, shape: Sequence[int], diagonal: ArrayLike, couplings: PerRow | Sequence[SupportsArray] = -1.0
+    ) -> None:
         self.grid: tuple[int, ...] = self._read_grid(shape)
         given = np.asarray(diagonal)
         require_real_dtype(given.dtype, "diagonal")

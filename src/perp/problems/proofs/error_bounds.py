@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from perp.problems.inputs import Matrix, Vector, as_vector, freeze
+from perp.problems.inputs import Matrix, PointLike, Vector, as_vector, freeze
 from perp.problems.problem import Problem
 from perp.problems.proofs.comparison import positive_witness, solve_above
 from perp.problems.proofs.definiteness import smallest_eigenvalue, spectral_norm
@@ -55,7 +54,7 @@ class ErrorBound:
         return f"|x - x*|_{self.norm} <= {self.bound:.3g}  ({self.assumption}: {kind}; {self.reference})"
 
 
-def error_bounds(problem: Problem, x: Any) -> tuple[ErrorBound, ...]:
+def error_bounds(problem: Problem, x: PointLike) -> tuple[ErrorBound, ...]:
     """The bounds that apply to this problem, sharpest first; none for contacts, whose bounds move, and for n > 1000.
 
     A is the float64 matrix that `problem.A.to_dense()` gives.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from perp.problems.inputs import Vector, as_vector, freeze, require_count
+from perp.problems.inputs import PointLike, Vector, as_vector, freeze, require_count
 from perp.problems.problem import Problem
 from perp.problems.proofs.comparison import positive_witness
 from perp.problems.proofs.definiteness import balanced, is_exactly_definite, smallest_eigenvalue
@@ -23,7 +22,7 @@ from perp.problems.proofs.rounding import add_down, add_up
 MOST_ROWS = 1000
 
 
-def prove(problem: Problem, x: Any, *, max_rows: int = MOST_ROWS, exact: bool = False) -> Proof:
+def prove(problem: Problem, x: PointLike, *, max_rows: int = MOST_ROWS, exact: bool = False) -> Proof:
     """Prove that a solution exists near x (a vector or a `Result`), and enclose it in a box.
 
     Three ways are tried in turn: Krawczyk's test on the pieces that x identifies (`enclosure`); where float64 cannot

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 
 from perp.problems.problem import Problem
+from perp.solvers.auto.chain import list_steps
 from perp.solvers.auto.features import Features
 from perp.solvers.auto.presolve import FEW_PRODUCTS, find_islands, settle_rows, write_products_out
 from perp.solvers.auto.rules import Step, find_rule
 from perp.solvers.auto.small import MOST_ROWS, NAME, is_small
-from perp.solvers.fit import misfit
 
 
 @dataclass(frozen=True)
@@ -65,19 +65,22 @@ def explain(problem: Problem, *, is_warm: bool = False, tol: float = 1e-8) -> Ex
     chain, passed_over = [], []
     if is_small(problem) and not is_warm:
         chain.append(f"{NAME}: at most {MOST_ROWS} rows in an array, in one compiled call (unless a callback watches)")
-    for step in rule.chain:
-        reason = _objection(step, problem)
+    for step, reason in list_steps(rule, problem):
         if reason is None:
             limit = "" if step.iterations is None else f", at most {step.iterations} iterations"
-            chain.append(f"{step.method.label}{limit}")
+            before = ", from the contacts as an LCP" if step.from_lcp else ""
+            chain.append(f"{_name(step)}{before}{limit}")
         else:
-            passed_over.append(f"{step.method.label}: {reason}")
+            passed_over.append(f"{_name(step)}: {reason}")
     return Explanation(
         str(features), tuple(steps), rule.name, rule.why, rule.measured, tuple(chain), tuple(passed_over)
     )
 
 
-def _objection(step: Step, problem: Problem) -> str | None:
-    if step.most_rows is not None and problem.n > step.most_rows:
-        return f"more than {step.most_rows} rows would take it too long"
-    return misfit(step.method, problem)
+def _name(step: Step) -> str:
+    """The method, with those of its options that are not its defaults."""
+    method = step.method
+    options = [f"{field.name}={getattr(method, field.name)!r}" for field in fields(method)]
+    plain = [f"{field.name}={getattr(type(method)(), field.name)!r}" for field in fields(method)]
+    changed = ", ".join(option for option, default in zip(options, plain, strict=True) if option != default)
+    return f"{method.label}({changed})" if changed else method.label

@@ -51,6 +51,8 @@ class Reduced:
     """The unknowns of the smaller problem at a point of the asked one."""
     recover: Callable[[Vector], Vector]
     """The point of the asked problem that a point of the smaller one stands for."""
+    spread: Callable[[Vector], Vector]
+    """A vector of the rows of the smaller problem, such as a proof, as one of the rows of the asked problem."""
     told: str
     """What was done, in words."""
     shrinkage: float = 1.0
@@ -64,6 +66,8 @@ def settle_rows(problem: Problem) -> Reduced | None:
     lower, upper = problem.lower, problem.upper
     fixed = lower == upper
     empty = _find_empty_rows(problem.A) & ~fixed
+    # with b_i = 0, any x_i will do for the row itself, and others may need a certain one
+    empty[empty] &= (problem.b[empty] != 0.0) | _are_empty_columns(problem.A, np.flatnonzero(empty))
     known = fixed | empty
     if not known.any():
         return None
@@ -83,9 +87,14 @@ def settle_rows(problem: Problem) -> Reduced | None:
         x[kept] = z
         return x
 
+    def spread(u: Vector) -> Vector:
+        whole = np.zeros(problem.n)
+        whole[kept] = u
+        return whole
+
     parts = [f"{mask.sum()} {word}" for mask, word in ((fixed, "fixed"), (empty, "empty")) if mask.any()]
     told = f"{' and '.join(parts)} of {problem.n} rows were settled beforehand"
-    return Reduced(smaller, lambda x: x[kept], recover, told)
+    return Reduced(smaller, lambda x: x[kept], recover, spread, told)
 
 
 def _find_empty_rows(A: DenseOperator | SparseOperator) -> NDArray[np.bool_]:
@@ -97,6 +106,12 @@ def _find_empty_rows(A: DenseOperator | SparseOperator) -> NDArray[np.bool_]:
     return empty
 
 
+def _are_empty_columns(A: DenseOperator | SparseOperator, columns: NDArray[np.intp]) -> NDArray[np.bool_]:
+    if isinstance(A, SparseOperator):
+        return np.asarray(np.bincount(A.matrix.indices, minlength=A.n)[columns] == 0)
+    return np.asarray(~A.matrix[:, columns].any(axis=0))
+
+
 def write_products_out(problem: Problem, most_rows: int) -> Reduced | None:
     """The problem with A as an array; None where it is more than a product already, or has more rows."""
     try:
@@ -106,7 +121,7 @@ def write_products_out(problem: Problem, most_rows: int) -> Reduced | None:
     if formed is problem or not problem.n:
         return None
     told = f"A is only a product, and was written out by {problem.n} of them"
-    return Reduced(formed, lambda x: x, lambda z: z, told)
+    return Reduced(formed, _same, _same, _same, told)
 
 
 def find_islands(problem: Problem) -> tuple[Island, ...]:
@@ -140,6 +155,7 @@ def balance(problem: Problem) -> Reduced | None:
         balanced,
         lambda x: np.clip(x / factors, lower, upper),
         lambda z: np.clip(z * factors, problem.lower, problem.upper),
+        lambda u: u * np.exp2(rows),
         f"rows were scaled by 2^{rows.min():.0f} to 2^{rows.max():.0f}, columns by 2^{columns.min():.0f} "
         f"to 2^{columns.max():.0f}",
         shrinkage=float(min(1.0, 1.0 / max(np.exp2(-rows).max(), factors.max()))),
@@ -163,3 +179,24 @@ def balancing_exponents(A: sparse.csr_array, symmetric: bool) -> tuple[NDArray[n
 def _exponents(sizes: Vector) -> Vector:
     """log2 of the sizes; 0 for nothing."""
     return np.log2(np.where((sizes > 0.0) & np.isfinite(sizes), sizes, 1.0))
+
+
+def as_asked(problem: Problem) -> Reduced:
+    """The problem itself."""
+    return Reduced(problem, _same, _same, _same, "")
+
+
+def one_after_the_other(first: Reduced, second: Reduced) -> Reduced:
+    """What `second` made of the problem that `first` made."""
+    return Reduced(
+        second.problem,
+        lambda x: second.restrict(first.restrict(x)),
+        lambda z: first.recover(second.recover(z)),
+        lambda u: first.spread(second.spread(u)),
+        second.told,
+        first.shrinkage * second.shrinkage,
+    )
+
+
+def _same(vector: Vector) -> Vector:
+    return vector

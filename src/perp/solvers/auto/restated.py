@@ -12,30 +12,39 @@ from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.models.change import carry_over
 from perp.problems.models.stewart_trinkle import stewart_trinkle
-from perp.problems.problem import Problem
 from perp.problems.residual_scale import cold_start
-from perp.solvers.auto.search import Search
+from perp.solvers.auto.presolve import Reduced
+from perp.solvers.auto.search import FROM_OUTSIDE, Search
+from perp.solvers.auto.watching import translate
 from perp.solvers.newton.interior_point import InteriorPoint
 from perp.solvers.pivoting.lemke import Lemke
-from perp.solvers.run import run_method
+from perp.solvers.run import reason_of, run_method
 
-LEMKE_ROWS = 1500
+PIVOTING_ROWS = 1500
 """Larger LCPs are left to an interior point."""
 
 MOST_ROWS = 20_000
 
 
-def start_from_lcp(search: Search, problem: Problem) -> Vector | None:
+def start_from_lcp(search: Search, view: Reduced) -> Vector | None:
     """The impulses that solve the LCP of the contacts; None where there is none to be had."""
+    problem = view.problem
     if not isinstance(problem, ContactProblem) or problem.n > MOST_ROWS:
         return None
     before = perf_counter()
     restated = stewart_trinkle(problem)
-    method = Lemke() if restated.n <= LEMKE_ROWS else InteriorPoint()
+    method = Lemke() if restated.n <= PIVOTING_ROWS else InteriorPoint()
+
+    def impulses(x: Vector) -> Vector:
+        return problem.project(carry_over(x, restated, problem))
+
     stop = search.leave(restated, method, None, 1.0)
-    result = run_method(restated, method, cold_start(restated), stop, None, search.begun, search.notes)
-    x = problem.project(carry_over(result.x, restated, problem))
-    residual = search.consider(x, f"{method.label} on the LCP")
+    callback = translate(search, lambda x: view.recover(impulses(x)))
+    result = run_method(restated, method, cold_start(restated), stop, callback, search.begun, search.notes)
+    start = impulses(result.x)
+    residual = search.consider(view.recover(start), f"{method.label} on the LCP", result.best_iteration)
     why = f"the contacts as an LCP of {restated.n} rows (Stewart and Trinkle), solved by {method.label}"
     search.record("stewart_trinkle", result.status, before, why, iterations=result.iterations, residual=residual)
-    return x
+    if result.status in FROM_OUTSIDE:
+        search.end(result.status, reason_of(result), is_better=False)
+    return start

@@ -201,7 +201,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "dominant",
-        lambda it: it.is_dominant and not it.is_symmetric and not it.is_full,
+        lambda it: not it.is_full and it.is_dominant and not it.is_symmetric,
         (Step(PGS(), iterations=300), Step(BlockPrincipal()), Step(PolicyIteration()), INTERIOR, *LAST_RESORTS),
         "A is sparse and its diagonal outweighs each row: sweeps converge, and most often quickly",
         "upwind csr",
@@ -215,7 +215,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "diffusion",
-        lambda it: it.is_monotone and not it.is_full,
+        lambda it: not it.is_full and it.is_monotone,
         (
             Step(PSOR(), iterations=60, most_rows=4000),
             Step(PolicyIteration()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf, isnan
+from math import inf, isnan, nan
 from time import perf_counter
 
 import numpy as np
@@ -12,8 +12,7 @@ from perp.errors import OperatorFault
 from perp.problems.certificates import Certificate
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.problems.residual_scale import cold_start, measure_cold, scale_of
-from perp.problems.residuals import Watch
+from perp.problems.residual_scale import cold_start, look, measure_cold, scale_residual
 from perp.solvers.history import History
 from perp.solvers.method import Method
 from perp.solvers.progress import Callback
@@ -39,57 +38,63 @@ class Search:
         is_warm: bool,
     ) -> None:
         """`start` is the cold start, unless `is_warm`."""
-        self.problem, self.start, self.stop, self.callback = problem, start, stop, callback
+        self.problem, self.stop, self.callback = problem, stop, callback
         self.begun, self.notes = begun, notes
         self.x, self.y, self.residual, self.scaled, self.method = start, start, inf, inf, ""
         self.status, self.reason = Status.ITERATION_LIMIT, ""
+        self.has_ended_methods = self.is_at_rounding = False
         self.certificate: Certificate | None = None
         self.exhausted: Certificate | None = None
         """That every index set is refuted; so it stands unless a method finds a point within the tolerance."""
         self.ray: Vector | None = None
         self.trail: list[Attempt] = []
         self.histories: list[History] = []
-        self.iterations, self.seconds = 0, 0.0
-        origin = start if not is_warm else cold_start(problem)
-        self.cold, y = measure_cold(problem, origin)
-        if not is_warm and not isnan(self.cold):
-            self.accept(start, self.cold, y, "start")
-        else:
-            self.consider(start, "start")
+        self.iterations, self.best_iteration, self.seconds = 0, 0, 0.0
+        origin = cold_start(problem) if is_warm else start
+        self.cold, residual, y = measure_cold(problem, origin)
+        self.accept(origin, residual, y, "start")
+        self.start = origin
+        if is_warm:
+            residual = self.consider(start, "start")
+            if isnan(residual):
+                self.notes.append("x0 has a slack beyond all numbers: the solve starts cold")
+            else:
+                self.start = start
+        if isnan(self.residual):
+            self._name_fault()
 
-    def look(self, x: Vector) -> tuple[float, Vector]:
-        """Residual and slack of x. Where the slack is not finite, perhaps that of the scaled rows is."""
-        watch = Watch(self.problem)
-        with np.errstate(all="ignore"):
-            try:
-                residual, *_, probe = watch.look(x)
-                if isnan(probe):
-                    residual = Watch(self.problem.equilibrated()).look(x)[0]
-            except OperatorFault as fault:
-                self.status, self.reason = Status.BREAKDOWN, str(fault)
-                return np.nan, np.full(self.problem.n, np.nan)
-        return float(residual), watch.y
+    def _name_fault(self) -> None:
+        """There is no finite slack to begin with: is it the caller's own product that fails?"""
+        try:
+            with np.errstate(all="ignore"):
+                self.problem.A.slack(self.start, self.problem.b, np.empty(self.problem.n))
+        except OperatorFault as fault:
+            self.status, self.reason, self.is_broken = Status.BREAKDOWN, str(fault), True
 
-    def consider(self, x: Vector, method: str) -> float:
+    is_broken = False
+    """Whether A has no product to work with."""
+
+    def consider(self, x: Vector, method: str, iteration: int = 0) -> float:
         """Take x, which `method` made, for the best point if it is better; returns its residual."""
-        return self.accept(x, *self.look(x), method)
+        return self.accept(x, *look(self.problem, x), method, iteration)
 
-    def accept(self, x: Vector, residual: float, y: Vector, method: str) -> float:
-        """The same for a point whose residual and slack are known."""
-        if self.method == "" or residual < self.residual or isnan(self.residual):
+    def accept(self, x: Vector, residual: float, y: Vector, method: str, iteration: int = 0) -> float:
+        """The same for a point whose residual and slack are known; `iteration` is the one of `method` that made it."""
+        if self.method == "" or residual < self.residual or (isnan(self.residual) and not isnan(residual)):
             self.x, self.y, self.residual, self.method = x, y, residual, method
-            self.scaled = residual / scale_of(self.cold, x)
+            self.scaled = scale_residual(self.problem, x, y, residual, self.cold)
+            self.best_iteration = self.iterations + iteration
         return residual
 
     @property
     def is_certain(self) -> bool:
-        """Whether the best point is a solution within the tolerance."""
-        return self.scaled <= self.stop.tol
+        """Whether the best point is a solution within the tolerance, and none is proved not to exist."""
+        return self.scaled <= self.stop.tol and self.certificate is None
 
     @property
     def is_open(self) -> bool:
         """Whether there is still something to find out, and leave to do so."""
-        if self.is_certain or self.certificate is not None or self.status in FROM_OUTSIDE:
+        if self.is_certain or self.is_at_rounding or self.certificate is not None or self.status in FROM_OUTSIDE:
             return False
         limit = self.stop.max_iterations
         return (limit is None or self.iterations < limit) and self.seconds_left > 0.0
@@ -114,13 +119,16 @@ class Search:
         return replace(self.stop, tol=self.target * share, max_iterations=max(0, limit))
 
     def record(
-        self, name: str, status: Status | None, since: float, why: str, *, iterations: int = 0, residual: float = inf
+        self, name: str, status: Status | None, since: float, why: str, *, iterations: int = 0, residual: float = nan
     ) -> None:
         """Write down that a step was taken."""
-        seconds = perf_counter() - since
-        self.iterations += iterations
-        self.seconds += seconds
-        self.trail.append(Attempt(name, status, iterations, seconds, residual, why))
+        self.count(Attempt(name, status, iterations, perf_counter() - since, residual, why))
+
+    def count(self, attempt: Attempt) -> None:
+        """The same for a step that has been written down."""
+        self.iterations += attempt.iterations
+        self.seconds += attempt.seconds
+        self.trail.append(attempt)
 
     def end(self, status: Status, reason: str, *, is_better: bool) -> None:
         """A method has ended without an answer: what is the status of all of it, as long as nothing else is found?
@@ -128,8 +136,15 @@ class Search:
         That of the method with the best point; but an end from outside stands, and so does a ray.
         """
         stands = status in FROM_OUTSIDE or status is Status.RAY
-        if stands or (self.status is not Status.RAY and (is_better or len(self.histories) == 1)):
+        if stands or (self.status is not Status.RAY and (is_better or not self.has_ended_methods)):
             self.status, self.reason = status, reason
+        self.has_ended_methods = True
+
+    def settle(self) -> None:
+        """The best point is as good as rounding errors allow, and not within the tolerance: nobody can do better."""
+        self.is_at_rounding = True
+        self.status = Status.STAGNATED if self.stop.tol == 0.0 else Status.REDUCED_ACCURACY
+        self.reason = ""
 
     def prove(self, certificate: Certificate) -> None:
         """There is no solution; so it stands from now on.
@@ -140,32 +155,37 @@ class Search:
         self.status = Status.RAY if certificate.kind == "exhausted" else Status.INFEASIBLE
 
     def _name_end(self) -> Status:
-        if self.certificate is not None or self.status in FROM_OUTSIDE:
+        if self.is_certain:
+            return Status.CONVERGED
+        if self.certificate is not None or self.is_at_rounding or self.is_broken or self.status in FROM_OUTSIDE:
             return self.status
         if self.stop.max_iterations is not None and self.iterations >= self.stop.max_iterations:
             return Status.ITERATION_LIMIT
         return Status.TIME_LIMIT if self.seconds_left <= 0.0 else self.status
 
+    def _tell_end(self, status: Status) -> str:
+        """A sentence; of a proof by exhaustion, which no ray was needed for, that of the proof."""
+        proof = self.certificate
+        sentence = proof.proves if proof is not None and proof.kind == "exhausted" else status.value
+        return f"{sentence}: {self.reason}" if self.reason and not status.success else f"{sentence}"
+
     def result(self) -> Result:
-        residual = self.residual
-        status = Status.CONVERGED if self.is_certain else self._name_end()
-        reason = f": {self.reason}" if self.reason and not status.success else ""
-        spent = perf_counter() - self.begun
+        status = self._name_end()
         return Result(
             problem=self.problem,
             method=self.method,
             x=self.x,
             y=self.y,
             status=status,
-            message=f"{status.value}{reason} (residual {residual:.3e} after {self.iterations} iterations)",
+            message=f"{self._tell_end(status)} (residual {self.residual:.3e} after {self.iterations} iterations)",
             iterations=self.iterations,
-            residual=residual,
+            residual=self.residual,
             seconds=self.seconds,
-            setup_seconds=max(0.0, spent - self.seconds),
+            setup_seconds=max(0.0, perf_counter() - self.begun - self.seconds),
             history=one_after_the_other(self.histories),
-            best_iteration=self.iterations,
+            best_iteration=self.best_iteration,
             methods=tuple(self.trail),
-            certificate=None if status.success else self.certificate,
+            certificate=self.certificate,
             ray=None if status.success else self.ray,
             notes=tuple(dict.fromkeys(self.notes)),
         )

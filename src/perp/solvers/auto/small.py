@@ -14,6 +14,7 @@ from perp.problems.lcp import LCP
 from perp.problems.operators import DenseOperator
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
+from perp.problems.residual_scale import scale_residual
 from perp.solvers.history import History
 from perp.solvers.result import Attempt, Result
 from perp.solvers.status import Status
@@ -59,15 +60,15 @@ def solve_small(
     answer, y = np.empty((2, n))
     side = first_sides(problem, x)
     rows, exchange = np.empty((2, n), dtype=np.int64)
-    ending, iterations, cold, residual, largest = kernels.solve_small(
+    ending, iterations, cold, residual, _ = kernels.solve_small(
         A, problem.b, lower, upper, MOST_PIVOTS, answer, y, side, rows, exchange, np.empty(n * (n + 3))
     )
     problem.A.slack(answer, problem.b, y)  # as anybody computes it: the kernel adds up in another order
     seconds = perf_counter() - begun
     if ending != kernels.SOLVED:
         status, why = ENDINGS[ending]
-        return Attempt(NAME, status, iterations, seconds, np.inf, why)
-    if not residual <= tol * min(cold, max(1.0, largest)):
+        return Attempt(NAME, status, iterations, seconds, np.nan, why)
+    if not residual <= tol * min(cold, 1.0) and not scale_residual(problem, answer, y, residual, cold) <= tol:
         return Attempt(NAME, Status.REDUCED_ACCURACY, iterations, seconds, residual)
     name = NAME if iterations else "start"
     return Result(

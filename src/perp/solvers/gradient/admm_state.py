@@ -106,6 +106,7 @@ class SplittingState(State):
         if problem.kind != "contact/cone" and problem.is_symmetric:
             self.rays.look(problem, self, self.feasible, self.done, self.stiffness)
             if self.certificate is not None and problem.kind in PROVABLE:
+                self.certificate: Vector | None
                 self.certificate, products = purify(problem, self.certificate)  # huge iterates leave few digits of it
                 self.counters["products"] += products
         if way > ROUNDING**2 * size:
@@ -116,7 +117,7 @@ class SplittingState(State):
             slack = shifted_slack(problem, self.feasible, self.z)
             self.counters["products"] += 1
             if self._largest(slack - self.w) <= UNLIKE * self._largest(self.w):
-                self.ended = Status.REDUCED_ACCURACY, "only rounding errors move it"
+                self.ended: tuple[Status, str] | None = Status.REDUCED_ACCURACY, "only rounding errors move it"
             else:
                 self.ended = (
                     Status.BREAKDOWN,

@@ -55,6 +55,7 @@ class SplitState(State):
 
     def move_to_trial(self) -> None:
         """To the clipped point, whose slack is known; that is another face."""
+        self.x: Vector
         self.x, self.trial = self.trial, self.x
         self.y, self.trial_y = self.trial_y, self.y
         self.steps_since_refresh, self.is_new_face = 0, True

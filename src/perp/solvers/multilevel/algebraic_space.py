@@ -43,7 +43,7 @@ class AlgebraicSpace(LevelSpace):
     def follow(self, free: Mask) -> None:
         if self._hierarchy.usable:
             self._hierarchy.follow(free)
-            self.closed = self._hierarchy.closed
+            self.closed: int = self._hierarchy.closed
 
     def solve_below(self, y: Vector) -> None:
         if self._hierarchy.usable:

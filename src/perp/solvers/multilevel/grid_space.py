@@ -36,7 +36,7 @@ class GridSpace(LevelSpace):
 
     def follow(self, free: Mask) -> None:
         self._hierarchy.follow(free)
-        self.closed = self._hierarchy.closed
+        self.closed: int = self._hierarchy.closed
 
     def solve_below(self, y: Vector) -> None:
         self._hierarchy.solve_below(y, self._kind, self._pre, self._post, self._within)

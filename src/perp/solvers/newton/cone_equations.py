@@ -47,11 +47,11 @@ class ContactEquations:
 
     def __init__(self, problem: ContactProblem, function: str, rho: float) -> None:
         self.problem = problem
-        self.stiffness = _mean_diagonal(problem)
-        self.rho = rho / self.stiffness
-        self.unit = 1.0 / np.sqrt(self.stiffness)
-        self.law = _law(problem, function)
-        self.asked = Equation(self.law, self.rho)
+        self.stiffness: Vector = _mean_diagonal(problem)
+        self.rho: Vector = rho / self.stiffness
+        self.unit: Vector = 1.0 / np.sqrt(self.stiffness)
+        self.law: Law = _law(problem, function)
+        self.asked: Equation = Equation(self.law, self.rho)
 
     def set_energy(self, x: Vector, y: Vector) -> None:
         """Choose beta: the squares of b, and of F where it begins, are about 1 at most."""

@@ -18,10 +18,10 @@ class ConeSweeps:
         self._problem = problem
         self._order = make_order(problem, "forward")
         self._sweeper: BlockSweeper | None = None
-        self.done = 0
+        self.done: int = 0
         self.more = more
         """How many are done where Newton's method stalls."""
-        self.possible = bool((problem.diagonal[problem.normal_rows] > 0.0).all())
+        self.possible: bool = bool((problem.diagonal[problem.normal_rows] > 0.0).all())
         """A contact whose normal row has no diagonal entry cannot be solved for its own impulse."""
 
     @property

@@ -86,7 +86,7 @@ class DirectEquation(Equation):
         self._system = choose_system(problem, space)
         self._factored: Mask | None = None
         self._is_shifted = False
-        self.counters = {"factorisations": 0.0}
+        self.counters: dict[str, float] = {"factorisations": 0.0}
 
     def solve(self, active: Mask, right: Vector, largest: float, spread: float) -> Answer:
         self._factor(active)
@@ -177,7 +177,7 @@ class KrylovEquation(Equation):
         self._columns: Vector | None = root if symmetric and not is_plain else None
         self._excess = None if self._rows is None else scale / self._rows
         self._product = FreeProduct(problem.A, self._rows, self._columns)
-        self.counters = {"inner_iterations": 0.0}
+        self.counters: dict[str, float] = {"inner_iterations": 0.0}
 
     def solve(self, active: Mask, right: Vector, largest: float, spread: float) -> Answer:
         from perp.kernels import policies

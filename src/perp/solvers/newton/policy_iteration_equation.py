@@ -54,9 +54,9 @@ class FreeEquation:
         self._free: Mask = np.zeros(n, dtype=np.bool_)
         self._right, self._work = np.empty(n), Workspace.for_rows(n)
         self._unit = 1.0
-        self.complaint = ""
+        self.complaint: str = ""
         """Why the last solve left more than it was asked to, where it did."""
-        self.counters = {"inner_iterations": 0.0, "inner_failures": 0.0}
+        self.counters: dict[str, float] = {"inner_iterations": 0.0, "inner_failures": 0.0}
 
     def follow(self, free: Mask) -> None:
         """Solve for these rows from now on; the mask is kept and must be followed again when it was changed."""

@@ -121,7 +121,7 @@ class PolicyState(State):
         self.counters["single_changes"] += 1
         code = int(index_sets.fingerprint(self.wanted))
         if code in self.seen_single:
-            self.ended = Status.CYCLING, "a policy came again among changes of single rows"
+            self.ended: tuple[Status, str] | None = Status.CYCLING, "a policy came again among changes of single rows"
         self.seen_single.add(code)
 
     def settle(self, problem: Problem, is_same: bool) -> float:

@@ -164,6 +164,8 @@ def list_corners(polyhedron: Polyhedron) -> tuple[list[Vector], list[Vector]] | 
     Directions along which no condition changes (rows without bounds) are rays both ways, and the vertices are those of
     the part orthogonal to them.
     """
+    if polyhedron.dimension == 0:  # a point
+        return [polyhedron.p], []
     _, sizes, Vt = np.linalg.svd(polyhedron.G.reshape(-1, polyhedron.dimension))
     rank = int(np.count_nonzero(sizes > ROUNDING))
     lines = [sign * line for line in Vt[rank:] for sign in (1.0, -1.0)]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.solvers.pivoting.scaled_problem import Sides, scale_problem, tight_sides
+from perp.solvers.pivoting.scaled_problem import ScaledProblem, Sides, scale_problem, tight_sides
 
 BUFFER = 1024
 """So many solutions, and as many singular sets, are handed over by the kernel at a time."""
@@ -38,9 +38,11 @@ class IndexSetWalk:
     A solution is found in the one set in which its free rows are strictly between their bounds.
     """
 
+    scaled: ScaledProblem
+
     def __init__(self, problem: Problem) -> None:
         from perp.kernels import gray_walk as kernels
-        from perp.kernels.principal_pivots import FREE, Data, evaluate, make_tableau
+        from perp.kernels.principal_pivots import FREE, Data, Tableau, evaluate, make_tableau
 
         self.scaled = scaled = scale_problem(problem)
         first = np.where(np.isfinite(scaled.x_lower), scaled.x_lower, scaled.x_upper)
@@ -49,13 +51,13 @@ class IndexSetWalk:
         wanted = np.where(unbounded, FREE, side)
         sides = sides_of_rows(problem)
         rows = np.flatnonzero(sides > 1)
-        self.data = Data(scaled.A, scaled.b, scaled.lower, scaled.upper)
-        self.tableau = make_tableau(scaled.A, side, rest)
+        self.data: Data = Data(scaled.A, scaled.b, scaled.lower, scaled.upper)
+        self.tableau: Tableau = make_tableau(scaled.A, side, rest)
         self.tableau.depth[:] = np.abs(scaled.A[:: problem.n + 1])
         evaluate(self.data, self.tableau)
-        self.progress = np.zeros(kernels.COUNT, dtype=np.int64)
+        self.progress: NDArray[np.int64] = np.zeros(kernels.COUNT, dtype=np.int64)
         self.progress[kernels.TOTAL] = number_of_sets(problem)
-        self.walk = kernels.Walk(
+        self.walk: kernels.Walk = kernels.Walk(
             wanted,
             rows.astype(np.uint32),
             np.zeros(rows.size, dtype=np.int64),
@@ -68,7 +70,7 @@ class IndexSetWalk:
         )
         self.found: list[Vector] = []
         self.singular: list[Sides] = []
-        self.complete = True
+        self.complete: bool = True
         """Whether every consistent singular set could be kept."""
 
     @property

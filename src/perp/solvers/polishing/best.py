@@ -9,7 +9,7 @@ import numpy as np
 
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.problems.residual_scale import residual_scale
+from perp.problems.residual_scale import least_scale
 from perp.problems.residuals import Watch
 
 ENOUGH, GOOD, NEAR = 1e-13, 1e-12, 1e-2
@@ -24,19 +24,23 @@ UNAVOIDABLE = 0.25 * ROUNDING
 class BestPoint:
     """Points are judged by the problem as it was given, whatever form of it the linear systems are made of."""
 
+    problem: Problem
+    deadline: float
+    residual: float
+
     def __init__(self, problem: Problem, x: Vector, deadline: float) -> None:
         self.problem, self.deadline = problem, deadline
         self.rounds = 0
         self._watch = Watch(problem)
-        self.x = x
+        self.x: Vector = x
         self._given = self.residual = self._measure(x)
         inside = problem.project(x)
         if (inside != x).any():  # a point outside is no answer, however small its residual is
             self.x, self.residual = inside, self._measure(inside)
-        self.y = self._watch.y.copy()
+        self.y: Vector = self._watch.y.copy()
         """The slack of the x that was given, within its bounds."""
-        scale = residual_scale(problem, self.x)  # what residuals are a share of
-        self.rounding = ROUNDING * scale
+        scale = least_scale(problem)  # what residuals are a share of
+        self.rounding: float = ROUNDING * scale
         """What is not worth another correction."""
         self._enough, self._good, self._near = ENOUGH * scale, GOOD * scale, NEAR * scale
         if problem.diagonal is not None:

@@ -32,6 +32,9 @@ class Proximity:
 class IndexSets:
     """Solves for one index set after the other, and offers what it finds as an answer."""
 
+    lower: Vector
+    upper: Vector
+
     def __init__(self, problem: Problem, best: BestPoint, lower: Vector, upper: Vector) -> None:
         self._problem, self._best = problem, best
         self.lower, self.upper = lower, upper

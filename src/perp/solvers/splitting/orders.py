@@ -33,12 +33,18 @@ class Sweep(Protocol):
 class Order:
     """Drives sweeps; `random` draws a new permutation for each iteration from a seeded generator."""
 
+    name: str
+    contacts: Index
+    rows: Index
+    contacts_back: NDArray[np.uint32]
+    rows_back: NDArray[np.uint32]
+
     def __init__(self, name: str, contacts: Index, rows: Index, seed: int) -> None:
         self.name, self.contacts, self.rows = name, contacts, rows
         if name in ("backward", "symmetric", COLOURED_SYMMETRIC):
             self.contacts_back, self.rows_back = contacts[::-1].copy(), rows[::-1].copy()
         if name == "random":
-            self.generator = np.random.default_rng(seed)
+            self.generator: np.random.Generator = np.random.default_rng(seed)
 
     def iterate(self, sweep: Sweep, count: int) -> None:
         if self.name in ("forward", "coloured") or count == 0:

@@ -35,13 +35,13 @@ class ReducedEquation:
 
     def __init__(self, problem: Problem, system: FreeSystem, regularisation: Vector) -> None:
         assert problem.diagonal is not None
-        self.system = system
+        self.system: FreeSystem = system
         self._problem, self._regularisation = problem, regularisation
         self._stiffness = np.maximum(problem.diagonal, 0.0)
         self._scale = symmetric_scales(problem)
         self._bias = float(np.abs(problem.b * self._scale).max(initial=0.0))
         self._factored: tuple[Mask, float] | None = None
-        self.contradicts = False
+        self.contradicts: bool = False
         """Whether the last solve left the equation unsolved, because no x solves it."""
 
     def slack(self, x: Vector) -> Vector:

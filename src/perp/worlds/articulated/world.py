@@ -63,6 +63,11 @@ class ArticulatedWorld(ContactWorld):
     and `qfrc_applied`, poses into `mocap_pos` and `mocap_quat`.
     """
 
+    margin: float
+    restitution: float
+    error_reduction: float
+    compliance: float
+
     def __init__(
         self,
         mujoco_model: Any,
@@ -91,10 +96,10 @@ class ArticulatedWorld(ContactWorld):
         refuse_unsupported(mujoco_model)
         self.margin, self.restitution = float(margin), float(restitution)
         self.error_reduction, self.compliance = float(error_reduction), float(compliance)
-        self.notes = reading_notes(mujoco_model)
+        self.notes: tuple[str, ...] = reading_notes(mujoco_model)
         self._prepared = prepare_model(mujoco_model, self.margin)
-        self.mujoco_model = self._prepared.mujoco_model
-        self.mujoco_data = mujoco.MjData(self.mujoco_model)
+        self.mujoco_model: Any = self._prepared.mujoco_model
+        self.mujoco_data: Any = mujoco.MjData(self.mujoco_model)
         self._inertia = StepInertia(self.mujoco_model, implicit_damping=self._prepared.implicit_damping)
         self._names = self._last_names = RowNames(np.empty(0, dtype=np.int64))
 

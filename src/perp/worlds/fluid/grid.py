@@ -46,22 +46,24 @@ class StaggeredGrid(KeepsReadOnly):
             raise InvalidProblem(f"cells has {len(cells)} numbers; (nx, ny) or (nx, ny, nz) is needed")
         for axis, count in enumerate(cells):
             require_count(count, f"cells[{axis}]", least=1)
-        self.cells = tuple(int(count) for count in cells)
+        self.cells: tuple[int, ...] = tuple(int(count) for count in cells)
         require_number(spacing, "spacing", positive=True)
-        self.spacing = float(spacing)
+        self.spacing: float = float(spacing)
         if not np.isfinite(1.0 / self.spacing**2):
             raise InvalidProblem(f"spacing is {spacing}; a larger number is needed")
-        self.dimension = len(self.cells)
+        self.dimension: int = len(self.cells)
         if int(np.prod(self.cells, dtype=object)) >= MOST_CELLS:
             raise InvalidProblem(f"cells is {self.cells}; fewer than {MOST_CELLS:,} are needed")
-        self.origin = as_vector(np.zeros(self.dimension) if origin is None else origin, "origin", self.dimension)
+        self.origin: Vector = as_vector(
+            np.zeros(self.dimension) if origin is None else origin, "origin", self.dimension
+        )
         far = np.flatnonzero(np.spacing(np.maximum(np.abs(self.origin), np.abs(self.upper))) > COARSEST * self.spacing)
         if far.size:
             raise InvalidProblem(f"origin[{far[0]}] is {self.origin[far[0]]}; numbers there do not resolve cells")
         missing = 3 - self.dimension
         self.frame: Vector = freeze(np.array([0.0] * missing + [*self.origin, 1.0 / self.spacing]))
-        self.middles = self._places(None)
-        self.faces = tuple(self._places(axis) for axis in range(self.dimension))
+        self.middles: Places = self._places(None)
+        self.faces: tuple[Places, ...] = tuple(self._places(axis) for axis in range(self.dimension))
         nodes = [1] * missing + [count + 1 for count in self.cells]
         self.nodes: NDArray[np.uint64] = freeze(np.array(nodes, dtype=np.uint64))
 

@@ -78,6 +78,10 @@ class LiquidWorld(LiquidOptions, World):
         Whether a solve starts from the pressure of the last step.
     """
 
+    warm_start: bool
+    steps: int
+    time: float
+
     def __init__(
         self,
         position: Any,
@@ -97,13 +101,13 @@ class LiquidWorld(LiquidOptions, World):
         warm_start: bool = True,
     ) -> None:
         self.time, self.steps = 0.0, 0
-        self.staggered = StaggeredGrid(cells, spacing, origin)
+        self.staggered: StaggeredGrid = StaggeredGrid(cells, spacing, origin)
         d = self.staggered.dimension
         self.gravity: Vector = _read_gravity(gravity, d)
         require_number(density, "density", positive=True)
         require_count(per_axis, "per_axis", least=1)
-        self.density = float(density)
-        self.particle_volume = (self.staggered.spacing / per_axis) ** d
+        self.density: float = float(density)
+        self.particle_volume: float = (self.staggered.spacing / per_axis) ** d
         self.separation, self.form, self.flip, self.warm_start = separation, form, flip, warm_start
         self.volume_correction = volume_correction
         self._vessel = Vessel(self.staggered, solid)

@@ -34,18 +34,26 @@ class DiscContacts(Contacts):
 class Collision:
     """What stays from step to step: cells, and how many contacts to expect."""
 
+    discs: Discs
+    walls: Walls
+    margin: float
+    sample: Vector
+    reach: Vector
+    members: NDArray[np.uint32]
+    sorted_discs: Vector
+
     def __init__(self, discs: Discs, walls: Walls, margin: float) -> None:
         self.discs, self.walls, self.margin = discs, walls, margin
         n = len(discs)
-        self.limit = MUCH_FARTHER * _ordinary_radius(discs.radius) + 0.5 * margin
+        self.limit: float = MUCH_FARTHER * _ordinary_radius(discs.radius) + 0.5 * margin
         self.sample, self.reach = np.zeros(SAMPLE), np.zeros(n)
-        self.far = np.zeros(n, dtype=np.uint32)
-        self.bits = np.uint64(max(4, (2 * n - 1).bit_length()))
-        self.cells = np.zeros(2 * n, dtype=np.int64)
-        self.starts = np.zeros(2 ** int(self.bits) + 1, dtype=np.uint32)
+        self.far: NDArray[np.uint32] = np.zeros(n, dtype=np.uint32)
+        self.bits: np.uint64 = np.uint64(max(4, (2 * n - 1).bit_length()))
+        self.cells: NDArray[np.int64] = np.zeros(2 * n, dtype=np.int64)
+        self.starts: NDArray[np.uint32] = np.zeros(2 ** int(self.bits) + 1, dtype=np.uint32)
         self.members, self.sorted_discs = np.zeros(n, dtype=np.uint32), np.zeros(3 * n)
-        self.pairs = np.zeros(2 * max(FEW, 4 * n), dtype=np.uint32)
-        self.touched = np.zeros(2 * max(FEW, n), dtype=np.uint32)
+        self.pairs: NDArray[np.uint32] = np.zeros(2 * max(FEW, 4 * n), dtype=np.uint32)
+        self.touched: NDArray[np.uint32] = np.zeros(2 * max(FEW, n), dtype=np.uint32)
 
     def find(self, position: Vector, velocity: Vector, dt: float) -> DiscContacts:
         """Contacts with a gap of at most the margin, and of what a step of dt closes at these velocities (flat)."""

@@ -51,6 +51,12 @@ class DiscWorld(ContactWorld):
         the impulses of the last step.
     """
 
+    discs: Discs
+    walls: Walls
+    margin: float
+    error_reduction: float
+    compliance: float
+
     def __init__(
         self,
         discs: Discs,

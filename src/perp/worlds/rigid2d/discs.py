@@ -46,21 +46,21 @@ class Discs(KeepsReadOnly):
     ) -> None:
         self.position: NDArray[np.float64] = points(position, "position")
         n = len(self.position)
-        self.radius = one_each_positive(radius, "radius", n)
-        self.mass = one_each_positive(mass, "mass", n, infinite=True)
+        self.radius: Vector = one_each_positive(radius, "radius", n)
+        self.mass: Vector = one_each_positive(mass, "mass", n, infinite=True)
         self.moves: NDArray[np.bool_] = freeze(np.isfinite(self.mass))
         solid = np.where(self.moves, 0.5 * self.mass * self.radius**2, np.inf) if inertia is None else inertia
         given = one_each_positive(solid, "inertia", n, infinite=True)
         self.inertia: Vector = freeze(np.where(self.moves, given, np.inf))
-        self.angle = one_each(angle, "angle", n)
+        self.angle: Vector = one_each(angle, "angle", n)
         self.velocity: NDArray[np.float64] = points(velocity, "velocity", n)
-        self.spin = one_each(spin, "spin", n)
+        self.spin: Vector = one_each(spin, "spin", n)
         driven = np.flatnonzero(~self.moves & (self.velocity.any(axis=1) | (self.spin != 0.0)))
         if driven.size:
             raise InvalidProblem(f"velocity[{driven[0]}] is not zero, but mass[{driven[0]}] is inf: it does not move")
-        self.friction = one_each_within(friction, "friction", n, 0.0)
-        self.restitution = one_each_within(restitution, "restitution", n, 0.0, 1.0)
-        self.surface = pack(self.friction, self.restitution)
+        self.friction: Vector = one_each_within(friction, "friction", n, 0.0)
+        self.restitution: Vector = one_each_within(restitution, "restitution", n, 0.0, 1.0)
+        self.surface: Vector = pack(self.friction, self.restitution)
         self.inverse_mass: Vector = freeze(1.0 / self.mass)
 
     def __len__(self) -> int:

@@ -80,7 +80,7 @@ class Walls(KeepsReadOnly):
         for place, wall in enumerate(walls):
             if not isinstance(wall, Wall):
                 raise TypeError(f"walls[{place}] is {type(wall).__name__}; HalfPlane or Segment is needed")
-        self.walls = tuple(walls)
+        self.walls: tuple[Wall, ...] = tuple(walls)
         ends = [(*w.start, *w.end) if isinstance(w, Segment) else (*w.point, *w.normal) for w in self.walls]
         self.numbers: Vector = freeze(np.array(ends, dtype=np.float64).reshape(-1))
         self.is_segment: NDArray[np.bool_] = freeze(np.array([isinstance(w, Segment) for w in self.walls], dtype=bool))

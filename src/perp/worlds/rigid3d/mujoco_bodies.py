@@ -30,20 +30,24 @@ MOST_BODIES = 200_000
 class MujocoBodies:
     """Bodies 0..n-1 are the model's free bodies, in its order, each with everything that is welded to it."""
 
+    model: Any
+    mass: Vector
+    inertia: Vector
+
     def __init__(self, given: Any, margin: float, rounding: float) -> None:
         refuse_unsupported(given, self.mujoco)
         self.given = given
         """The model as it was, sharp edges and all: for pictures."""
         self.margin = margin
         self.model = model = copy(given)
-        self.rounding = round_boxes(model, self.mujoco, rounding)
+        self.rounding: Vector = round_boxes(model, self.mujoco, rounding)
         model.geom_margin[:] = margin + 2.0 * rounding  # MuJoCo takes the sum of two, or the larger, by version
         model.pair_margin[:] = margin + 2.0 * rounding
-        self.data = self.mujoco.MjData(model)
+        self.data: Any = self.mujoco.MjData(model)
         self.mujoco.mj_kinematics(model, self.data)
         joints = np.flatnonzero(model.jnt_type == int(self.mujoco.mjtJoint.mjJNT_FREE))
-        self.mujoco_ids = np.asarray(model.jnt_bodyid)[joints].astype(np.int64)
-        self.count = self.mujoco_ids.size
+        self.mujoco_ids: NDArray[np.int64] = np.asarray(model.jnt_bodyid)[joints].astype(np.int64)
+        self.count: int = self.mujoco_ids.size
         addresses = np.asarray(model.jnt_qposadr)[joints].astype(np.int64)
         self._places = (addresses[:, None] + np.arange(7)).reshape(-1)
         numbers = np.full(model.nbody, -1, dtype=np.int64)
@@ -58,7 +62,7 @@ class MujocoBodies:
         origin = np.asarray(self.data.xpos)[self.mujoco_ids]
         self.centre_in_body: NDArray[np.float64] = freeze(np.einsum("bji,bj->bi", frames, centre - origin))
         self.start_position = centre
-        self.start_orientation = np.array(self.data.xquat)[self.mujoco_ids]
+        self.start_orientation: Vector = np.array(self.data.xquat)[self.mujoco_ids]
         require_masses(self)
 
     @property

@@ -70,14 +70,16 @@ class RigidWorld(ContactWorld):
         2.24).
     """
 
-    position = StateArray(3, "centres of mass [m]")
+    position: StateArray = StateArray(3, "centres of mass [m]")
     """n x 3 [m]. This and the three below may be written into, or replaced."""
-    orientation = StateArray(4, "unit quaternions (w, x, y, z)")
+    orientation: StateArray = StateArray(4, "unit quaternions (w, x, y, z)")
     """n x 4."""
-    velocity = StateArray(6, "velocities [m/s], then spins [rad/s]")
+    velocity: StateArray = StateArray(6, "velocities [m/s], then spins [rad/s]")
     """Velocities of the centres of mass and spins, n x 6."""
-    force = StateArray(6, "forces [N], then torques [N m]")
+    force: StateArray = StateArray(6, "forces [N], then torques [N m]")
     """From outside, n x 6, in every step until changed; gravity is not among them."""
+    error_reduction: float
+    compliance: float
 
     def __init__(
         self,
@@ -100,17 +102,17 @@ class RigidWorld(ContactWorld):
         require_number(compliance, "compliance")
         require_number(rounding, "rounding")
         require_number(slop, "slop")
-        self.slop = float(slop)
-        self.shapes_and_masses = MujocoBodies(mujoco_model, float(margin), float(rounding))
+        self.slop: float = float(slop)
+        self.shapes_and_masses: MujocoBodies = MujocoBodies(mujoco_model, float(margin), float(rounding))
         made = self.shapes_and_masses
-        self.gravity = as_block_stack(made.gravity if gravity is None else gravity, "gravity", (3,))
+        self.gravity: Vector = as_block_stack(made.gravity if gravity is None else gravity, "gravity", (3,))
         self.error_reduction, self.compliance = float(error_reduction), float(compliance)
-        self.restitution = _restitutions(restitution, made.body_of_geom.size)
+        self.restitution: Vector = _restitutions(restitution, made.body_of_geom.size)
         self._masses_as_built = BodyMasses(made.mass, made.inertia)
         self.position, self.orientation = made.start_position, made.start_orientation
         self.velocity = np.zeros((made.count, 6))
         self.force = np.zeros((made.count, 6))
-        self.joints = JointSet([*joints, *joints_of(made)], self.poses())
+        self.joints: JointSet = JointSet([*joints, *joints_of(made)], self.poses())
 
     @classmethod
     def from_xml(cls, source: str | os.PathLike[str], **options: Any) -> RigidWorld:

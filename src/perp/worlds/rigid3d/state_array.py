@@ -17,6 +17,11 @@ class StateArray:
     Values are not looked at: a step finds out whether they are finite.
     """
 
+    width: int
+    meaning: str
+    name: str
+    place: str
+
     def __init__(self, width: int, meaning: str) -> None:
         self.width, self.meaning = width, meaning
 

@@ -42,9 +42,9 @@ class JointSet:
     """
 
     def __init__(self, joints: Iterable[Joint], poses: Poses) -> None:
-        self.joints = tuple(joints)
+        self.joints: tuple[Joint, ...] = tuple(joints)
         self._check(poses)
-        self.body_count = len(poses)
+        self.body_count: int = len(poses)
         made = poses.with_world
         self.bodies: NDArray[np.int64] = freeze(
             np.array([(joint.body_a, joint.body_b) for joint in self.joints], dtype=np.int64).reshape(-1, 2)
