@@ -44,7 +44,7 @@ def test_a_single_island_is_told_as_such(perp_command, fluid_file, tmp_path):
     told = json.loads(answer.out)
     assert answer.code == 0
     assert told["islands"] == {"count": 1, "largest": 27, "failed": 0}
-    assert told["method"] == "psor"
+    assert told["method"] == "small_pivots"
     with np.load(out) as saved:
         np.testing.assert_array_equal(saved["x"], solve_islands(load(fluid_file)).x)
 

@@ -164,8 +164,8 @@ def test_auto_chooses_for_each_island():
     problem = perp.LCP(A, np.array([-1.0, -2.0, -0.5, 0.5]))
     result = solve_islands(problem, at_least=1)
     assert result.success
-    assert result.method == "psor and fischer"
-    assert [attempt.method for attempt in result.methods] == ["psor", "fischer"]
+    assert result.method == "small_pivots and lemke"
+    assert [attempt.method for attempt in result.methods] == ["small_pivots", "small_pivots", "lemke"]
 
 
 def test_enumeration_solves_by_islands_what_is_too_large_for_it_whole():

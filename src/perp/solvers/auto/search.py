@@ -155,7 +155,7 @@ class Search:
         self.status = Status.RAY if certificate.kind == "exhausted" else Status.INFEASIBLE
 
     def _name_end(self) -> Status:
-        if self.is_certain:
+        if self.is_certain and self.status is not Status.INTERRUPTED:
             return Status.CONVERGED
         if self.certificate is not None or self.is_at_rounding or self.is_broken or self.status in FROM_OUTSIDE:
             return self.status
