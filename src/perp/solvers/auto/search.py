@@ -27,6 +27,26 @@ FROM_OUTSIDE = (Status.STOPPED_BY_CALLBACK, Status.INTERRUPTED, Status.TIME_LIMI
 class Search:
     """Points are judged here, by the data of the problem that was asked and by nothing else."""
 
+    problem: Problem
+    start: Vector
+    stop: Stopping
+    callback: Callback | None
+    begun: float
+    notes: list[str]
+    cold: float
+    x: Vector
+    y: Vector
+    residual: float
+    scaled: float
+    method: str
+    status: Status
+    reason: str
+    iterations: int
+    best_iteration: int
+    seconds: float
+    has_ended_methods: bool
+    is_at_rounding: bool
+
     def __init__(
         self,
         problem: Problem,
@@ -71,7 +91,7 @@ class Search:
         except OperatorFault as fault:
             self.status, self.reason, self.is_broken = Status.BREAKDOWN, str(fault), True
 
-    is_broken = False
+    is_broken: bool = False
     """Whether A has no product to work with."""
 
     def consider(self, x: Vector, method: str, iteration: int = 0) -> float:

@@ -1,0 +1,81 @@
+"""Every method as an object with its options, the wrappers, and what belongs to a method."""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+import perp
+
+PIVOTING = (perp.Enumeration(), perp.Lemke(), perp.Dantzig(), perp.Principal(), perp.BlockPrincipal())
+SPLITTING = (
+    perp.Jacobi(damping=0.5),
+    perp.PGS(order="backward"),
+    perp.PSOR(relaxation=1.4),
+    perp.SymmetricPSOR(),
+    perp.BlockGaussSeidel(),
+    perp.NNCG(),
+    perp.PGSSM(),
+    perp.Staggering(),
+)
+MODULUS = (
+    perp.MJ(),
+    perp.MGS(),
+    perp.MSOR(),
+    perp.MAOR(),
+    perp.AMJ(),
+    perp.AMGS(gamma=2.0, omega="diagonal", alpha=None),
+    perp.AMSOR(),
+    perp.AMAOR(),
+)
+NEWTON = (
+    perp.MinimumMap(),
+    perp.PolicyIteration(),
+    perp.Fischer(),
+    perp.InteriorPoint(),
+    perp.InteriorPivoting(),
+    perp.ConeNewton(),
+)
+GRADIENT = (perp.PGCG(), perp.MPRGP(), perp.APGD(), perp.SPG(), perp.ADMM())
+OTHERS = (perp.Multigrid(), perp.QuadraticProgram())
+
+
+def solve_by_each(problem: perp.LCP) -> list[perp.Result]:
+    methods = (*PIVOTING, *SPLITTING, *MODULUS, *NEWTON, *GRADIENT, *OTHERS)
+    return [perp.solve(problem, method) for method in methods]
+
+
+def wrapped(problem: perp.LCP) -> list[perp.Result]:
+    warm = perp.warm_started_by(perp.PGS(), iterations=10, model="")
+    better = perp.best_so_far(perp.NNCG())
+    assert_type(better.label, str)
+    assert_type(warm.iterations, int)
+    return [perp.solve(problem, better), perp.solve(problem, warm(perp.PSOR())), perp.solve(problem, warm(better))]
+
+
+def what_methods_say(problem: perp.LCP) -> None:
+    method = perp.PSOR()
+    assert_type(method.name, str)
+    assert_type(method.family, str)
+    assert_type(method.label, str)
+    assert_type(method.requires, str)
+    assert_type(method.reference, str)
+    assert_type(method.accepts, frozenset[str])
+    assert_type(method.needs, frozenset[str])
+    assert_type(method.relaxation, float)
+    assert_type(method.objection(problem), str | None)
+    assert_type(method.default_iterations(problem), int)
+
+
+def states(problem: perp.LCP) -> None:
+    """A method by hand, step by step."""
+    for method in (perp.ADMM(), perp.MPRGP(), perp.InteriorPoint(), perp.PolicyIteration(), perp.BlockPrincipal()):
+        state = method.start(problem, problem.b)
+        method.step(problem, state, 1)
+        assert_type(state.counters, dict[str, float])
+        assert_type(state.repeatable, bool)
+
+
+def modulus(problem: perp.LCP) -> None:
+    found = perp.modulus_diagnostics(problem, gamma=2.0)
+    assert_type(found.tau, float)
+    assert_type(found.delta, float)
