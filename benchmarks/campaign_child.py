@@ -29,7 +29,7 @@ from perp.problems.problem import Problem
 TOLERANCE = 1e-8
 ROUNDING_OF_SUMS = 1.0 + 1e-6
 """The judge adds up in another order: an answer that is within the tolerance by a hair is not called false; nor is one
-whose residual is nothing but the rounding of the slack (`Judgement.noise`)."""
+whose residual is nothing but the rounding of the slack (`Judgement.certain`)."""
 PLANTED_SHARE = 0.1
 """A planted solution proves that a problem can be solved to `tol` only if it is itself well within it."""
 SURFACE = 2.0**-50
@@ -97,7 +97,7 @@ def find_flaws(sample: Sample, result: perp.Result, tol: float) -> Iterator[str]
         yield "the residual is NaN"
     if result.success:
         judged = judge(problem, result.x)
-        if not judged.scaled <= tol * ROUNDING_OF_SUMS + judged.noise:
+        if not judged.certain <= tol * ROUNDING_OF_SUMS:
             yield f"false CONVERGED: scaled residual {judged.scaled:.2e}"
         if judged.outside > SURFACE * max(1.0, largest(result.x)):
             yield f"CONVERGED out of bounds by {judged.outside:.1e}"

@@ -2,7 +2,8 @@
 
 Nothing here calls what it judges: neither the kernels of perp nor its residuals. What it must know is what the pages
 say: the natural map x - clip(x - s y, lower, upper), with s = 1 but for rows whose diagonal entry is outside
-[2^-10, 2^20] (a power of two that brings it into [1, 2)), and its scale min(r0, max(1, |x|)).
+[2^-10, 2^20] (a power of two that brings it into [1, 2)); and the scale of a row, min(r0, max(1, |x_i|)), r0 being the
+residual of the point nearest to 0 (contacts: the largest |x| for all rows).
 """
 
 from __future__ import annotations
@@ -24,26 +25,41 @@ class Judgement:
     residual: float
     """The largest entry of the natural map, in the caller's units."""
     scaled: float
+    """The largest share |r_i| / scale_i."""
+    certain: float
+    """The same, less what rounding errors in y = A x + b may have added to it: what nobody can argue away."""
     outside: float
     """By how much x leaves its bounds."""
-    noise: float
-    """What rounding errors in y = A x + b may add to the scaled residual: below it nobody can tell."""
 
 
 def judge(problem: Problem, x: Vector) -> Judgement:
     with np.errstate(all="ignore"):
-        y = slack(problem, x)
-        scales = row_scales(problem)
-        zero = project(problem, np.zeros(problem.n))
-        at_zero = slack(problem, zero)
-        cold = largest(natural_map(problem, zero, scales * at_zero))
-        size = np.max(np.abs(problem.b) + np.abs(at_zero - problem.b), initial=0.0)
-        if zero.any() and cold <= ROUNDING * size:
+        stretch = row_scales(problem)
+        map_at_x = np.abs(natural_map(problem, x, stretch * slack(problem, x)))
+        scale = tolerance_scales(problem, x, stretch)
+        noise = (problem.n + 8) * 2.0**-52 * stretch * slack_size(problem, x)
+        return Judgement(
+            largest(map_at_x),
+            largest(map_at_x / scale),
+            largest(np.maximum(map_at_x - noise, 0.0) / scale),
+            largest(x - project(problem, x)),
+        )
+
+
+def tolerance_scales(problem: Problem, x: Vector, stretch: Vector) -> Vector:
+    """What a residual of each row is a share of."""
+    zero = project(problem, np.zeros(problem.n))
+    at_zero = slack(problem, zero)
+    map_at_zero = np.abs(natural_map(problem, zero, stretch * at_zero))
+    cold = largest(map_at_zero)
+    if zero.any() and not isinstance(problem, perp.ContactProblem):
+        sizes = np.abs(problem.b) + np.abs(at_zero - problem.b)
+        if np.all(map_at_zero <= ROUNDING * sizes):
             cold = 0.0
-        residual = largest(natural_map(problem, x, scales * y))
-        scale = min(cold, max(1.0, largest(x))) if 0.0 < cold < np.inf else 1.0
-        noise = (problem.n + 8) * 2.0**-52 * largest(scales * slack_size(problem, x))
-        return Judgement(residual, residual / scale, largest(x - project(problem, x)), noise / scale)
+    if not 0.0 < cold < np.inf:
+        return np.ones(problem.n)
+    size = np.full(problem.n, largest(x)) if isinstance(problem, perp.ContactProblem) else np.abs(x)
+    return np.minimum(cold, np.maximum(1.0, size))
 
 
 def largest(values: Vector) -> float:
