@@ -219,8 +219,8 @@ def test_the_page_on_contact_shows_what_really_happens(tmp_path, monkeypatch, ca
 
 def test_the_commands_of_the_readme_work(tmp_path):
     text = (ROOT / "README.md").read_text()
-    commands = re.findall(r"^perp (generate|solve|methods)(.*?)(?:#.*)?$", text, re.MULTILINE)
-    assert [name for name, _ in commands] == ["methods", "generate", "solve"]
+    commands = re.findall(r"^perp (generate|solve|methods|classify)(.*?)(?:#.*)?$", text, re.MULTILINE)
+    assert [name for name, _ in commands] == ["methods", "generate", "solve", "solve", "classify"]
     for name, rest in commands:
         command = [sys.executable, "-m", "perp", name, *rest.split()]
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)

@@ -181,7 +181,7 @@ RULES: tuple[Rule, ...] = (
         lambda it: it.has_contacts,
         (
             Step(NNCG(), iterations=300, is_eager=True),
-            Step(ADMM(), iterations=1500, most_rows=1000),
+            Step(ADMM(), iterations=1500, most_rows=3000),
             Step(ConeNewton(), iterations=100),
             Step(ConeNewton(), iterations=300, from_lcp=True),
             Step(BlockGaussSeidel(), iterations=5000),
@@ -217,13 +217,13 @@ RULES: tuple[Rule, ...] = (
         "diffusion",
         lambda it: not it.is_full and it.is_monotone,
         (
-            Step(PSOR(), iterations=60, most_rows=4000),
+            Step(NNCG(), iterations=300),
             Step(PolicyIteration()),
             Step(BlockPrincipal()),
             INTERIOR,
             *LAST_RESORTS,
         ),
-        "A is sparse and symmetric without positive couplings: policy iteration rises to the solution monotonously",
+        "A is sparse and symmetric without positive couplings: sweeps with conjugate directions, then policy iteration",
         "poisson csr, bands csr",
     ),
     Rule(
