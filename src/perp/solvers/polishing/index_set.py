@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perp.linalg.free_systems import FreeSystem
 from perp.linalg.free_systems.base import Mask
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.polishing.best import BestPoint
+from perp.solvers.polishing.row_solver import RowSolver
 from perp.solvers.polishing.sets import Sides
 from perp.solvers.polishing.systems import Systems
 
@@ -71,7 +71,7 @@ class IndexSets:
             self._free, self._name = free, name if self._near is None else f"{name}, near the point before"
 
     def _refine(
-        self, system: FreeSystem, free: Mask, point: Vector, y: Vector, left: float
+        self, system: RowSolver, free: Mask, point: Vector, y: Vector, left: float
     ) -> tuple[Vector, Vector, float]:
         """x_F -= A_FF^-1 y_F, with y computed anew each time, as long as that halves what is left of y_F."""
         for _ in range(REFINEMENTS):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.linalg.free_systems import FreeSystem
 from perp.linalg.free_systems.base import Mask
 from perp.linalg.free_systems.block_rows import BlockDiagonal, BlockSystem
 from perp.linalg.krylov import FreeProduct, Product, cg, gmres
@@ -22,23 +21,17 @@ SYMMETRIC = 1e-10
 """u^T A v and v^T A u of two vectors differ by a larger share where A is not symmetric."""
 
 
-class ProductSystem(FreeSystem):
+class ProductSystem:
     """A_FF by products: conjugate gradients where A seems to be symmetric and they go through, else GMRES."""
 
-    name = "products"
-
     def __init__(self, problem: Problem, free: Mask, shift: Vector | None) -> None:
-        super().__init__()
+        self.complaint = ""
         self._free = free
         self._product = FreeProduct(problem.A)
         self._product.follow(free, shift)
         diagonal = problem.diagonal
         self._scale = None if diagonal is None or not (diagonal > 0.0).all() else 1.0 / diagonal
         self._definite = _seems_symmetric(self._product, free)
-
-    def factor(self, free: Mask, shift: Vector) -> None:
-        """It is made for one set."""
-        raise NotImplementedError
 
     def solve(self, r: Vector) -> Vector:
         right = np.where(self._free, r, 0.0)
@@ -65,19 +58,13 @@ def _seems_symmetric(product: FreeProduct, free: Mask) -> bool:
     return abs(one - other) <= SYMMETRIC * size
 
 
-class LeastSquares(FreeSystem):
+class LeastSquares:
     """The least correction that leaves the least, by LSMR (Fong & Saunders 2011): for singular A_FF of any kind."""
 
-    name = "least squares"
-
     def __init__(self, A: Operator, free: Mask) -> None:
-        super().__init__()
+        self.complaint = ""
         self._rows: NDArray[np.intp] = np.flatnonzero(free)
         self._inside = A.submatrix(self._rows, self._rows)
-
-    def factor(self, free: Mask, shift: Vector) -> None:
-        """It is made for one set."""
-        raise NotImplementedError
 
     def solve(self, r: Vector) -> Vector:
         from scipy.sparse.linalg import lsmr  # takes a tenth of a second to import

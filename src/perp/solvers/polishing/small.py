@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.linalg.free_systems import FreeSystem
-from perp.linalg.free_systems.base import Mask
 from perp.problems.inputs import Vector
 
 SMALL = 64
@@ -16,21 +14,15 @@ RANK = 1e-11
 """Singular values below this share of the largest are zero up to rounding."""
 
 
-class SmallSystem(FreeSystem):
+class SmallSystem:
     """By the inverse of A_FF, which raises LinAlgError where there is none; refinement makes it accurate."""
 
-    name = "small"
-
     def __init__(self, rows: NDArray[np.intp], inside: NDArray[np.float64]) -> None:
-        super().__init__()
         self._rows, self._inverse = rows, self._invert(inside)
+        self.complaint = ""
 
     def _invert(self, inside: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(np.linalg.inv(inside), dtype=np.float64)
-
-    def factor(self, free: Mask, shift: Vector) -> None:
-        """It is made for one set."""
-        raise NotImplementedError
 
     def solve(self, r: Vector) -> Vector:
         dx = np.zeros(r.size)
@@ -40,8 +32,6 @@ class SmallSystem(FreeSystem):
 
 class SmallLeastSquares(SmallSystem):
     """By the pseudo-inverse of D A_FF D, D_ii the power of two nearest to 1/sqrt of the largest entry of row i."""
-
-    name = "least squares"
 
     def _invert(self, inside: NDArray[np.float64]) -> NDArray[np.float64]:
         size = np.abs(inside).max(axis=1, initial=0.0)

@@ -17,6 +17,7 @@ from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.polishing.cost import is_affordable
 from perp.solvers.polishing.krylov import LeastSquares, ProductSystem
+from perp.solvers.polishing.row_solver import RowSolver
 from perp.solvers.polishing.small import SMALL, SmallLeastSquares, SmallSystem
 
 KRYLOV_SHARE = 1e-6
@@ -37,7 +38,7 @@ class Way:
     """A system, factored, and what to say of it."""
 
     name: str
-    system: FreeSystem
+    system: RowSolver
 
 
 class Systems:
