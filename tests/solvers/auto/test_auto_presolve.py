@@ -11,7 +11,14 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import perp
 from perp.solvers.auto import presolve
-from perp.solvers.auto.presolve import balance, balancing_exponents, find_islands, settle_rows, write_products_out
+from perp.solvers.auto.presolve import (
+    balance,
+    balancing_exponents,
+    find_islands,
+    settle_rows,
+    write_products_out,
+    write_small_out,
+)
 
 
 @given(strategies.box_lcps())
@@ -97,6 +104,18 @@ def test_a_product_of_few_rows_is_written_out_and_one_of_many_is_not():
     assert write_products_out(perp.LCP(A, b), 9) is None
     faulty = perp.MatrixFreeOperator(LinearOperator((3, 3), matvec=lambda x: np.full(3, np.nan), dtype=float))
     assert write_products_out(perp.LCP(faulty, np.ones(3)), 9) is None
+
+
+def test_small_problems_in_any_form_are_written_out():
+    for problem in (
+        perp.gallery.make("boxed_stack", n=24).problem,
+        perp.LCP(perp.StencilOperator((4, 4), 4.5), -np.ones(16)),
+    ):
+        formed = write_small_out(problem).problem
+        assert (formed.kind, formed.A.form) == (problem.kind, "dense")
+        np.testing.assert_array_equal(formed.A.to_dense(), problem.A.to_dense())
+    assert write_small_out(perp.gallery.make("dense_pd", n=20).problem) is None
+    assert write_small_out(perp.gallery.make("boxed_stack", n=200).problem) is None
 
 
 @pytest.mark.parametrize("symmetric", [True, False])

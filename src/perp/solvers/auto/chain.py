@@ -21,6 +21,7 @@ from perp.solvers.auto.presolve import (
     one_after_the_other,
     settle_rows,
     write_products_out,
+    write_small_out,
 )
 from perp.solvers.auto.restated import start_from_lcp
 from perp.solvers.auto.rules import Rule, Step, find_rule
@@ -72,7 +73,7 @@ def _go(search: Search, is_warm: bool) -> None:
     if search.is_broken:
         return
     view = as_asked(search.problem)
-    for presolve in (partial(write_products_out, most_rows=FEW_PRODUCTS), settle_rows):
+    for presolve in (partial(write_products_out, most_rows=FEW_PRODUCTS), write_small_out, settle_rows):
         view = _presolve(search, view, presolve) or view
     islands = find_islands(view.problem)
     if islands:

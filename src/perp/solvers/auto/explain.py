@@ -8,7 +8,13 @@ from functools import partial
 from perp.problems.problem import Problem
 from perp.solvers.auto.chain import list_steps
 from perp.solvers.auto.features import Features
-from perp.solvers.auto.presolve import FEW_PRODUCTS, find_islands, settle_rows, write_products_out
+from perp.solvers.auto.presolve import (
+    FEW_PRODUCTS,
+    find_islands,
+    settle_rows,
+    write_products_out,
+    write_small_out,
+)
 from perp.solvers.auto.rules import Step, find_rule
 from perp.solvers.auto.small import MOST_ROWS, NAME, is_small
 
@@ -48,7 +54,7 @@ def explain(problem: Problem, *, is_warm: bool = False, tol: float = 1e-8) -> Ex
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is {type(problem).__name__}; perp.LCP, BoxLCP or ContactProblem is needed")
     steps = []
-    for presolve in (partial(write_products_out, most_rows=FEW_PRODUCTS), settle_rows):
+    for presolve in (partial(write_products_out, most_rows=FEW_PRODUCTS), write_small_out, settle_rows):
         reduced = presolve(problem)
         if reduced is not None:
             steps.append(reduced.told)

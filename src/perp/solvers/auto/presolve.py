@@ -3,6 +3,7 @@
 * `settle_rows`: rows whose x is known without solving anything, because its bounds are equal or because A has nothing
   in the row, which leaves y_i = b_i. Their x goes to the right-hand side of the others, which are a smaller problem.
 * `write_products_out`: an A that is only a product becomes an array, by as many products as it has rows.
+* `write_small_out`: so does an A of few rows in any other form.
 * `find_islands`: parts that have nothing to do with one another are solved apart, each by "auto" for itself.
 * `balance`: rows and columns of very unlike size, scaled by powers of two until all their largest entries are near 1
   (Ruiz 2001). With x = C z, C and R diagonal and positive, R y = (R A C) z + R b has its zeros and signs where y has;
@@ -26,6 +27,7 @@ from perp.problems.lcp import LCP
 from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator
 from perp.problems.problem import Problem
 from perp.problems.written_out import write_out
+from perp.solvers.auto.small import is_small
 
 UNLIKE = 13
 """Largest entries of rows, or of columns, that differ by more than 2 to this power are of very unlike size."""
@@ -122,6 +124,19 @@ def write_products_out(problem: Problem, most_rows: int) -> Reduced | None:
         return None
     told = f"A is only a product, and was written out by {problem.n} of them"
     return Reduced(formed, _same, _same, _same, told)
+
+
+def write_small_out(problem: Problem) -> Reduced | None:
+    """A small problem with A as an array, whichever form it had: methods for arrays are the quickest there."""
+    A = problem.A
+    if not is_small(problem) or isinstance(A, DenseOperator) or problem.n == 0:
+        return None
+    matrix = A.to_dense()
+    assert isinstance(problem, LCP | BoxLCP)
+    dense = (
+        LCP(matrix, problem.b) if isinstance(problem, LCP) else BoxLCP(matrix, problem.b, problem.lower, problem.upper)
+    )
+    return Reduced(dense, _same, _same, _same, f"A is {A.form} and small, and was written out")
 
 
 def find_islands(problem: Problem) -> tuple[Island, ...]:

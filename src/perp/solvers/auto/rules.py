@@ -135,7 +135,7 @@ RULES: tuple[Rule, ...] = (
         "convex contacts",
         lambda it: it.kind in ("contact/convex", "contact/disc"),
         (
-            Step(BlockGaussSeidel(), iterations=50, is_eager=True),
+            Step(BlockGaussSeidel(), iterations=200, is_eager=True),
             Step(ADMM(), iterations=1500),
             Step(ConeNewton(), iterations=100),
             Step(APGD(), iterations=5000),
@@ -166,8 +166,8 @@ RULES: tuple[Rule, ...] = (
         (
             Step(NNCG(), iterations=300, is_eager=True),
             Step(Dantzig(), from_best=False, most_rows=LEMKE_ROWS),
-            Step(ConeNewton(), iterations=100),
-            Step(ConeNewton(), iterations=300, from_lcp=True),
+            Step(ConeNewton(), iterations=50, from_lcp=True),
+            Step(ConeNewton(), iterations=300),
             Step(BlockGaussSeidel(), iterations=5000),
             Step(ADMM(), iterations=3000),
             Step(PGS(), iterations=20_000),
@@ -217,6 +217,7 @@ RULES: tuple[Rule, ...] = (
         "diffusion",
         lambda it: not it.is_full and it.is_monotone,
         (
+            Step(PSOR(), iterations=120, most_rows=1000),
             Step(NNCG(), iterations=300),
             Step(PolicyIteration()),
             Step(BlockPrincipal()),
