@@ -99,7 +99,7 @@ def find_flaws(sample: Sample, result: perp.Result, tol: float) -> Iterator[str]
         judged = judge(problem, result.x)
         if not judged.certain <= tol * ROUNDING_OF_SUMS:
             yield f"false CONVERGED: scaled residual {judged.scaled:.2e}"
-        if judged.outside > SURFACE * max(1.0, largest(result.x)):
+        if judged.outside > SURFACE * max(1.0, 2.0**0.5 * largest(result.x)):  # two tangents are as long as that
             yield f"CONVERGED out of bounds by {judged.outside:.1e}"
         if sample.solvable is False:
             yield "CONVERGED on a problem without solution"

@@ -210,6 +210,16 @@ def test_equations_that_contradict_each_other_are_named():
     assert consistent.success
 
 
+def test_answers_lie_within_discs_and_cones_to_the_last_bit():
+    rng = np.random.default_rng(4)
+    for model in ("cone", "disc", "convex"):
+        for _ in range(20):
+            G = rng.standard_normal((12, 30)) * 10.0
+            problem = perp.ContactProblem(G @ G.T, rng.standard_normal(12) * 50.0, rng.uniform(0.1, 9.0, 4), model)
+            x = perp.solve(problem).x
+            np.testing.assert_array_equal(problem.project(x), x)
+
+
 def test_lemke_s_ray_does_not_hide_a_solution():
     result = perp.solve(perp.LCP([[0.0, 1.0], [1.0, 0.0]], -np.ones(2)))
     np.testing.assert_allclose(result.x, 1.0)

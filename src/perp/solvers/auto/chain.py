@@ -158,10 +158,12 @@ def _attempt(search: Search, view: Reduced, step: Step, why: str) -> None:
 def _keep(search: Search, view: Reduced, result: Result, since: float, why: str) -> None:
     """Judge what a method found by the problem that was asked, and write it down."""
     before = search.residual
-    if result.problem is search.problem:  # it was judged by that already
+    x = view.recover(result.x)
+    inside = search.problem.project(x)  # sweeps may leave a disc by some rounding errors
+    if result.problem is search.problem and (inside == x).all():  # it was judged by that already
         residual = search.accept(result.x, result.residual, result.y, result.method, result.best_iteration)
     else:
-        residual = search.consider(view.recover(result.x), result.method, result.best_iteration)
+        residual = search.consider(inside, result.method, result.best_iteration)
     search.histories.append(result.history)
     search.record(result.method, result.status, since, why, iterations=result.iterations, residual=residual)
     if not result.success:
