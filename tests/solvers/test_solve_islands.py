@@ -165,7 +165,7 @@ def test_auto_chooses_for_each_island():
     result = solve_islands(problem, at_least=1)
     assert result.success
     assert result.method == "small_pivots and lemke"
-    assert [attempt.method for attempt in result.methods] == ["small_pivots", "small_pivots", "lemke"]
+    assert [attempt.method for attempt in result.methods] == ["small_pivots", "small_pivots", "presolve", "lemke"]
 
 
 def test_enumeration_solves_by_islands_what_is_too_large_for_it_whole():
