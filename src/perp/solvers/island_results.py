@@ -10,13 +10,11 @@ from typing import overload
 
 import numpy as np
 
-from perp.errors import OperatorFault
 from perp.problems.certificates import Certificate, verify_certificate
 from perp.problems.inputs import Vector, freeze
 from perp.problems.islands import Island, gather
 from perp.problems.problem import Problem
-from perp.problems.residual_scale import scaled_residual
-from perp.problems.residuals import Watch
+from perp.problems.residual_scale import look, scaled_residual
 from perp.solvers.island_history import join_histories
 from perp.solvers.result import Attempt, Result
 from perp.solvers.status import Status
@@ -46,7 +44,7 @@ def combine(
     `is_scaled` says that `tol` is on the scaled residual, as with "auto".
     """
     x = gather(islands, parts)
-    residual, y = _look(problem, x)
+    residual, y = look(problem, x)
     certificate = _find_certificate(problem, islands, parts)
     worst = _worst(parts)
     measure = scaled_residual(problem, x, y, residual) if is_scaled else residual
@@ -79,21 +77,6 @@ def combine(
         islands=islands,
         parts=parts,
     )
-
-
-def _look(problem: Problem, x: Vector) -> tuple[float, Vector]:
-    """Residual and slack of x, from the problem's own data."""
-    watch = Watch(problem)
-    with np.errstate(all="ignore"):
-        try:
-            residual, *_, probe = watch.look(x)
-            if isnan(probe):  # perhaps the scaled rows have a slack that can be written down
-                residual, *_ = Watch(problem.equilibrated()).look(x)
-            if not np.isfinite(x).all():
-                residual = np.nan
-        except OperatorFault:
-            return np.nan, np.full(problem.n, np.nan)
-    return residual, watch.y
 
 
 def _worst(parts: Sequence[Result]) -> int:

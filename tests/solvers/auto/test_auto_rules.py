@@ -85,11 +85,10 @@ def test_stencils_that_push_are_no_grids(storage):
 
 def test_features_tell_what_a_rule_asked_and_no_more():
     features = Features.of(CASES["symmetric"])
-    assert "is definite" not in str(features)
-    assert features.is_definite
-    assert "is definite: True" in str(features)
-    assert Features.of(lcp(np.ones((4, 4)))).is_definite is False
-    assert not Features.of(CASES["any"]).is_definite
+    assert "is symmetric" not in str(features)
+    assert features.is_symmetric
+    assert "is symmetric: True" in str(features)
+    assert not Features.of(CASES["any"]).has_positive_diagonal
 
 
 def test_the_measurements_that_rules_rest_on_are_kept():

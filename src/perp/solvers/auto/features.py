@@ -8,12 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from perp.problems.friction import ContactProblem
-from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator, StencilOperator
+from perp.problems.operators import DenseOperator, SparseOperator, StencilOperator
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
-
-CHOLESKY_ROWS = 500
-"""Definiteness is tried by a dense Cholesky factor up to so many rows: a few milliseconds."""
 
 DOMINANCE = 1.0 - 1e-12
 """A diagonal entry outweighs the others where it is at least this share of their sum: rounding is no objection."""
@@ -79,32 +76,6 @@ class Features:
     @cached_property
     def knows_diagonal(self) -> bool:
         return self.problem.diagonal is not None
-
-    @cached_property
-    def has_free_rows(self) -> bool:
-        """Whether some rows are equations: no bound at all."""
-        if self.has_contacts:
-            assert isinstance(self.problem, ContactProblem)
-            return bool((np.isinf(self.problem.lower) & np.isinf(self.problem.upper)).any())
-        if self.kind == "lcp":
-            return False
-        lower, upper = self.problem.bounds(np.zeros(self.n))
-        return bool((np.isinf(lower) & np.isinf(upper)).any())
-
-    @cached_property
-    def is_definite(self) -> bool | None:
-        """Whether A is symmetric and has a Cholesky factor; None where that was not tried."""
-        if not self.is_symmetric or not self.has_positive_diagonal:
-            return False
-        if isinstance(self.problem.A, FactoredOperator):
-            return bool((self.problem.A.compliance > 0.0).all())
-        if self.n > CHOLESKY_ROWS or not self.is_formed:
-            return None
-        try:
-            pivots = np.linalg.cholesky(self.problem.A.to_dense()).diagonal()
-        except np.linalg.LinAlgError:
-            return False
-        return bool(pivots.min(initial=np.inf) ** 2 > self.n * 2.0**-52 * pivots.max(initial=0.0) ** 2)
 
     @cached_property
     def is_monotone(self) -> bool:

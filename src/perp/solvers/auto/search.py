@@ -46,6 +46,8 @@ class Search:
     seconds: float
     has_ended_methods: bool
     is_at_rounding: bool
+    is_broken: bool
+    """Whether A has no product to work with."""
 
     def __init__(
         self,
@@ -62,7 +64,7 @@ class Search:
         self.begun, self.notes = begun, notes
         self.x, self.y, self.residual, self.scaled, self.method = start, start, inf, inf, ""
         self.status, self.reason = Status.ITERATION_LIMIT, ""
-        self.has_ended_methods = self.is_at_rounding = False
+        self.has_ended_methods = self.is_at_rounding = self.is_broken = False
         self.certificate: Certificate | None = None
         self.exhausted: Certificate | None = None
         """That every index set is refuted; so it stands unless a method finds a point within the tolerance."""
@@ -90,9 +92,6 @@ class Search:
                 self.problem.A.slack(self.start, self.problem.b, np.empty(self.problem.n))
         except OperatorFault as fault:
             self.status, self.reason, self.is_broken = Status.BREAKDOWN, str(fault), True
-
-    is_broken: bool = False
-    """Whether A has no product to work with."""
 
     def consider(self, x: Vector, method: str, iteration: int = 0) -> float:
         """Take x, which `method` made, for the best point if it is better; returns its residual."""
