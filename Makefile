@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help demo test test-slow check format bench peers choosing campaign docs clean clean-kernels
+.PHONY: help viewer page-if-npm browser demo test test-slow check format bench peers choosing campaign docs clean clean-kernels
 
 help:
 	@echo "make demo       solve a stack and a fluid problem with every method; writes demo/report.html"
@@ -14,6 +14,8 @@ help:
 	@echo "make bench      ours beside a C++ twin compiled on the spot and the peers that are installed"
 	@echo "make choosing   measure which method is best on which family of problems; writes docs/choosing"
 	@echo "make campaign   10,000 random problems through plain perp.solve; prints what went wrong"
+	@echo "make viewer     build the page of 'perp view' (needs npm; 'make demo' and 'make test' do it where npm is)"
+	@echo "make browser    install Chromium for the tests of that page, where apt-get can"
 	@echo "make docs       build the documentation: docs/_build/html/index.html"
 	@echo "make peers      install the peers: PIQP, Clarabel, ProxQP, OSQP, QuantEcon, Drake, DAQP"
 	@echo "make format     apply the formatter and the safe lint fixes"
@@ -27,10 +29,29 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $@
 
-demo: $(STAMP)
+# The page of the viewer. Without npm everything else works, and `perp view` says what is missing.
+PAGE := src/perp/viewer/page/viewer.js
+
+$(PAGE): viewer/package-lock.json viewer/index.html viewer/build.mjs $(wildcard viewer/src/*.ts viewer/src/*/*.ts viewer/src/*/*.css)
+	cd viewer && npm ci --no-audit --no-fund --loglevel=error && npm run --silent check && npm run --silent build
+
+viewer: $(PAGE)
+
+page-if-npm:
+	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory viewer; \
+	  else echo "npm is not here: 'perp view' has no page, and its browser tests are skipped"; fi
+
+# Tests of the page look for a browser (Chromium or Chrome), and are skipped without one.
+browser:
+	@if command -v chromium chromium-browser google-chrome > /dev/null; then echo "a browser is here"; \
+	  elif [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	    apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; \
+	  else echo "no browser, and no way to install one: the browser tests are skipped"; fi
+
+demo: $(STAMP) page-if-npm
 	$(BIN)/perp demo --out demo
 
-test: $(STAMP)
+test: $(STAMP) page-if-npm
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 test-slow: $(STAMP)
@@ -67,5 +88,5 @@ clean-kernels:
 	find src -name "*.nbi" -o -name "*.nbc" | xargs rm -f
 
 clean:
-	rm -rf $(VENV) demo docs/_build docs/auto_examples .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) demo viewer/node_modules viewer/build src/perp/viewer/page docs/_build docs/auto_examples .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

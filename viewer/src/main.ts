@@ -1,0 +1,3 @@
+// The page: where everything is put together.
+
+import "./style/page.css";
