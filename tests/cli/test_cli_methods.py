@@ -38,6 +38,14 @@ def test_a_named_method_is_shown_alone_with_its_whole_docstring(perp_command):
     assert "did you mean 'interior_pivoting'" in unknown.err
 
 
+def test_the_options_of_a_named_method_are_shown_with_their_meaning_range_and_choices(perp_command):
+    text = " ".join(perp_command("methods", "psor", "enumeration").out.split())
+    assert "Options of psor: relaxation=1.4 what each change is multiplied by" in text
+    assert "(above 0, below 2)" in text
+    assert "; one of forward, backward, symmetric, random, coloured" in text
+    assert "Options of enumeration" not in text  # which has none
+
+
 def test_json_holds_what_the_roster_says(perp_command):
     entries = json.loads(perp_command("methods", "--json").out)
     assert [entry["name"] for entry in entries] == [method.name for method in METHODS]
@@ -45,6 +53,10 @@ def test_json_holds_what_the_roster_says(perp_command):
         assert entry["accepts"] == sorted(method.accepts)
         assert entry["needs"] == sorted(method.needs)
         assert list(entry["options"]) == [field.name for field in fields(method)]
+        assert list(entry["option_docs"]) == list(entry["options"])
+        assert all(option["doc"] for option in entry["option_docs"].values())
+        for name, option in entry["option_docs"].items():
+            assert not option["choices"] or entry["options"][name] in option["choices"]
         assert entry["summary"]
 
 

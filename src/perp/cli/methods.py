@@ -10,6 +10,7 @@ import typer
 
 from perp.cli.errors import CommandError
 from perp.errors import suggest
+from perp.solvers.option_docs import About, option_docs
 
 if TYPE_CHECKING:
     from perp.solvers.method import Method
@@ -19,7 +20,10 @@ def methods(
     names: Annotated[list[str] | None, typer.Argument(help="Only these methods, each with all that it says.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
 ) -> None:
-    """List every method: what it accepts, what it needs of A, its options with their defaults, and its reference."""
+    """List every method: what it accepts, what it needs of A, its options with their defaults, and its reference.
+
+    perp methods NAME also says what each option means.
+    """
     from perp.solvers.roster import BY_NAME, METHODS
 
     for name in names or ():
@@ -32,7 +36,7 @@ def methods(
 
         typer.echo(to_json(entries))
         return
-    from perp.cli.cards import Card, show_cards
+    from perp.cli.cards import Card, show_cards, show_lines
 
     cards = [
         Card(
@@ -53,6 +57,21 @@ def methods(
     if names:
         for method in chosen:
             typer.echo(f"\n{method.name}\n\n{inspect.getdoc(method)}")
+            if rows := option_rows(method):
+                typer.echo(f"\nOptions of {method.name}:\n")
+                show_lines(rows)
+
+
+def option_rows(method: type[Method]) -> list[tuple[str, str]]:
+    """Name and default, and what the option means, with its choices."""
+    docs = option_docs(method)
+    return [(f"{each.name}={each.default}", _sentence(docs.get(each.name))) for each in fields(method)]
+
+
+def _sentence(about: About | None) -> str:
+    if about is None:
+        return ""
+    return f"{about.sentence}; one of {', '.join(about.words)}" if about.words else about.sentence
 
 
 def describe_method(method: type[Method]) -> dict[str, Any]:
@@ -66,4 +85,7 @@ def describe_method(method: type[Method]) -> dict[str, Any]:
         "requires": method.requires,
         "reference": method.reference,
         "options": {field.name: field.default for field in fields(method)},
+        "option_docs": {
+            name: {"doc": about.sentence, "choices": about.words} for name, about in option_docs(method).items()
+        },
     }

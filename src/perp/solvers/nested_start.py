@@ -14,11 +14,14 @@ import numpy as np
 from perp.linalg.grid_nesting import Nesting, can_coarsen, coarsen
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
+from perp.solvers.option_docs import About
 from perp.solvers.splitting.diagonal import diagonal_objection
 from perp.solvers.splitting.gauss_seidel import PGS
 
 INITIAL = ("nested", "given")
 """Options of methods that may begin in this way."""
+
+START = About("where it begins: where A is a stencil, at the answer of coarser grids (nested); or at x0", INITIAL)
 
 SMOOTHING = 2
 """Sweeps of projected Gauss-Seidel after an answer was interpolated: without them its slack, in which single cells

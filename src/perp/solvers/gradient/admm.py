@@ -9,18 +9,19 @@ from typing import ClassVar
 import numpy as np
 
 from perp.linalg.free_systems import SHIFTED_SPACES, choose_shifted_system
-from perp.linalg.orderings import METHODS as ORDERINGS
 from perp.problems.inputs import Vector, freeze, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.gradient.admm_memory import Memory
 from perp.solvers.gradient.admm_penalty import RULES, Penalty
 from perp.solvers.gradient.admm_state import SplittingState, shifted_slack
-from perp.solvers.gradient.projection import SCALINGS, FeasibleSet
+from perp.solvers.gradient.projection import SCALING, SCALINGS, FeasibleSet
 from perp.solvers.gradient.rays import RayWatch
 from perp.solvers.gradient.step_size import estimate_stiffness
 from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices, space_objection
+from perp.solvers.shared_options import ELIMINATION_ORDERS, ORDERING, SHIFTED_SPACE
 from perp.solvers.status import Status
 
 LEAST_MODULUS = 1e-6
@@ -65,18 +66,23 @@ class ADMM(Method):
     check_every: ClassVar[int] = 10
     counted: ClassVar[tuple[str, ...]] = ("factorisations", "penalty", "penalty_updates", "rejected", "products")
 
-    penalty: str = "contacts"
-    power: float = 1.0 / 3.0
-    proximal: float = 0.0
-    relaxation: float = 1.0
-    memory: int = 20
-    penalty_every: int = 20
-    scaling: str = "diagonal"
-    space: str = "auto"
-    ordering: str = "amd"
+    penalty: str = option(
+        "contacts",
+        About("how penalties change: one for each contact, one for all as in the paper (spectral), or never", RULES),
+    )
+    power: float = option(1.0 / 3.0, About("in the first penalty sqrt(m L) (L / m)^power", at_least=0.0))
+    proximal: float = option(
+        0.0, About("eta, as a share of the largest eigenvalue L; 0: no such term", at_least=0.0, at_most=1.0)
+    )
+    relaxation: float = option(1.0, About("what a change of u is multiplied by", above=0.0, below=2.0))
+    memory: int = option(20, About("iterates that Anderson's rule mixes; 0: none", at_least=0, at_most=MOST_MEMORY))
+    penalty_every: int = option(20, About("penalty contacts: iterations before the first change", at_least=1))
+    scaling: str = option("diagonal", SCALING)
+    space: str = option("auto", SHIFTED_SPACE)
+    ordering: str = option("amd", ORDERING)
 
     def __post_init__(self) -> None:
-        require_choices(self, penalty=RULES, scaling=SCALINGS, space=SHIFTED_SPACES, ordering=(*ORDERINGS, "best"))
+        require_choices(self, penalty=RULES, scaling=SCALINGS, space=SHIFTED_SPACES, ordering=ELIMINATION_ORDERS)
         require_number(self.power, "power")
         require_number(self.proximal, "proximal")
         require_number(self.relaxation, "relaxation", positive=True)

@@ -11,10 +11,11 @@ import numpy as np
 from perp.problems.inputs import Vector, require_count
 from perp.problems.operators.base import APPLY
 from perp.problems.problem import Problem
-from perp.solvers.gradient.projection import SCALINGS, FeasibleSet
+from perp.solvers.gradient.projection import SCALING, SCALINGS, FeasibleSet
 from perp.solvers.gradient.rays import RayWatch
 from perp.solvers.gradient.step_size import estimate_stiffness
 from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
@@ -84,9 +85,15 @@ class APGD(Method):
     check_every: ClassVar[int] = 10
     counted: ClassVar[tuple[str, ...]] = ("products", "restarts", "line_search_evaluations")
 
-    restart: str = "gradient"
-    scaling: str = "diagonal"
-    shift_every: int = 1
+    restart: str = option(
+        "gradient",
+        About(
+            "the momentum is forgotten when it leads uphill (gradient), when the objective rose (function), or never",
+            RESTARTS,
+        ),
+    )
+    scaling: str = option("diagonal", SCALING)
+    shift_every: int = option(1, About("exact cones: iterations between shifts by friction |y_t|", at_least=1))
 
     def __post_init__(self) -> None:
         require_choices(self, restart=RESTARTS, scaling=SCALINGS)

@@ -17,8 +17,10 @@ from perp.solvers.gradient.load_kernels import load_kernels
 from perp.solvers.gradient.metric import diagonal_weights
 from perp.solvers.gradient.split_state import SplitState
 from perp.solvers.method import Method, State
-from perp.solvers.nested_start import INITIAL, nested_start
+from perp.solvers.nested_start import INITIAL, START, nested_start
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices
+from perp.solvers.shared_options import PRECONDITIONERS
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
@@ -84,14 +86,16 @@ class MPRGP(Method):
     check_every: ClassVar[int] = 10
     counted: ClassVar[tuple[str, ...]] = ("products", "cg_steps", "expansions", "proportionings", "preconditioners")
 
-    preconditioner: str | Recipe = "none"
-    gamma: float = 1.0
-    expansion: float = 1.9
-    scaling: bool = True
-    norm_products: int = 12
-    seed: int = 0
-    initial: str = "given"
-    expand_along: str = "gradient"
+    preconditioner: str | Recipe = option("none", About("that of steps within a face", PRECONDITIONERS))
+    gamma: float = option(1.0, About("larger: rows at a bound are freed later", above=0.0))
+    expansion: float = option(1.9, About("length of gradient steps in units of 1 / |A|", above=0.0, at_most=2.0))
+    scaling: bool = option(True, About("measure lengths in units of the diagonal of A, where it is known"))
+    norm_products: int = option(12, About("steps of Lanczos that estimate |A|", at_least=1))
+    seed: int = option(0, About("of the vector that Lanczos begins with", at_least=0))
+    initial: str = option("given", START)
+    expand_along: str = option(
+        "gradient", About("rows get to bounds by gradient steps, or by clipped conjugate gradient steps", EXPANSIONS)
+    )
 
     def __post_init__(self) -> None:
         make_recipe(self.preconditioner)

@@ -15,8 +15,10 @@ from perp.solvers.gradient.face_state import FaceState
 from perp.solvers.gradient.flat_directions import end_on_ray, optimal_step
 from perp.solvers.gradient.load_kernels import load_kernels
 from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices
 from perp.solvers.pivoting.friction_bounds import FrictionBounds
+from perp.solvers.shared_options import PIVOT_LIMIT, PRECONDITIONERS, SOFTENING
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
@@ -81,14 +83,18 @@ class PGCG(Method):
     check_every: ClassVar[int] = 10
     counted: ClassVar[tuple[str, ...]] = ("passes", "products", "pivots", "preconditioners", "bound_updates")
 
-    preconditioner: str | Recipe = "jacobi"
-    inner_iterations: int = 1000
-    inner_tolerance: float = 0.1
-    rebuild: str = "always"
-    at_bounds: str = "project"
-    free_start: str = "x0"
-    regularisation: float = 0.0
-    pivot_limit: int = 5
+    preconditioner: str | Recipe = option("jacobi", About("that of the conjugate gradients", PRECONDITIONERS))
+    inner_iterations: int = option(1000, About("most steps of a pass", at_least=1))
+    inner_tolerance: float = option(
+        0.1, About("share of r_F, as it was at its beginning, that a pass may leave", at_least=0.0, below=1.0)
+    )
+    rebuild: str = option(
+        "always", About("make the preconditioner anew always when free rows change, or only as a pass begins", REBUILD)
+    )
+    at_bounds: str = option("project", About("stop at a bound, or clip the whole step if that is better", AT_BOUNDS))
+    free_start: str = option("x0", About("free rows begin at x0, or at zero", FREE_START))
+    regularisation: float = option(0.0, SOFTENING)
+    pivot_limit: int = option(5, PIVOT_LIMIT)
 
     def __post_init__(self) -> None:
         make_recipe(self.preconditioner)

@@ -11,10 +11,11 @@ import numpy as np
 from perp.problems.inputs import Vector, freeze, require_count, require_number
 from perp.problems.operators.base import APPLY
 from perp.problems.problem import Problem
-from perp.solvers.gradient.projection import SCALINGS, FeasibleSet
+from perp.solvers.gradient.projection import SCALING, SCALINGS, FeasibleSet
 from perp.solvers.gradient.rays import RayWatch
 from perp.solvers.gradient.step_size import estimate_stiffness
 from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
@@ -82,10 +83,14 @@ class SPG(Method):
     check_every: ClassVar[int] = 10
     counted: ClassVar[tuple[str, ...]] = ("products", "line_search_evaluations")
 
-    memory: int = 10
-    sufficient: float = 1e-4
-    steps: str = "alternating"
-    scaling: str = "diagonal"
+    memory: int = option(
+        10, About("the objective need only be below the largest of so many last ones; 1: it must fall", at_least=1)
+    )
+    sufficient: float = option(
+        1e-4, About("share of the promised decrease that a step must bring", above=0.0, below=0.5)
+    )
+    steps: str = option("alternating", About("the long spectral step, the short one, or the two in turn", STEPS))
+    scaling: str = option("diagonal", SCALING)
 
     def __post_init__(self) -> None:
         require_count(self.memory, "memory", least=1)

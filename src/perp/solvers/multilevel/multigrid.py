@@ -21,7 +21,8 @@ from perp.solvers.multilevel.closed_regions import find_overfull_regions
 from perp.solvers.multilevel.grid_space import GridSpace
 from perp.solvers.multilevel.level_space import CYCLES, LevelSpace
 from perp.solvers.multilevel.multigrid_state import MultigridState
-from perp.solvers.nested_start import INITIAL, is_nearest_to_zero, nested_start, objective
+from perp.solvers.nested_start import INITIAL, START, is_nearest_to_zero, nested_start, objective
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices
 from perp.solvers.splitting.diagonal import diagonal_objection
 from perp.solvers.status import Status
@@ -107,12 +108,17 @@ class Multigrid(Method):
     scales_itself: ClassVar[bool] = True
     counted: ClassVar[tuple[str, ...]] = COUNTED
 
-    cycle: str = "V"
-    pre: int = 3
-    post: int = 3
-    initial: str = "nested"
-    coarse: str = "truncated"
-    accelerate: str = "auto"
+    cycle: str = option("V", About("how often coarse levels are visited: V, F or W", CYCLES))
+    pre: int = option(3, About("sweeps before the coarse correction; pre + post > 0", at_least=0))
+    post: int = option(3, About("sweeps after the coarse correction", at_least=0))
+    initial: str = option("nested", START)
+    coarse: str = option(
+        "truncated",
+        About("corrections know that rows at a bound rest (truncated), or all bounds (monotone, on grids)", COARSE),
+    )
+    accelerate: str = option(
+        "auto", About("make conjugate gradients of the cycles; auto: where they are slow", ACCELERATE)
+    )
 
     def __post_init__(self) -> None:
         require_choices(self, cycle=CYCLES, initial=INITIAL, coarse=COARSE, accelerate=ACCELERATE)

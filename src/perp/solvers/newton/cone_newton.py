@@ -19,11 +19,12 @@ from perp.solvers.newton.cone_proximal import ConeProximal
 from perp.solvers.newton.cone_regularisation import ConeRegularisation
 from perp.solvers.newton.cone_state import ConeState, MeritPoint
 from perp.solvers.newton.cone_sweeps import ConeSweeps
-from perp.solvers.newton.line_search import Armijo, Reference
+from perp.solvers.newton.line_search import LEAST_STEP, MEMORY, REDUCTION, SUFFICIENT, Armijo, Reference
+from perp.solvers.newton.proximal_point import PROXIMAL, PROXIMAL_LOOP
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices, space_objection
 from perp.solvers.status import Status
 
-PROXIMAL = ("rescue", "always", "never")
 COUNTED = ("factorisations", "sweeps", "rejected_steps", "proximal_steps", "frozen_steps")
 
 PATIENCE, LESS_PATIENCE = 20, 8
@@ -65,17 +66,27 @@ class ConeNewton(Method):
     reference: ClassVar[str] = "Alart & Curnier 1991; De Saxcé & Feng 1998; Acary & Cadoux 2011; Rockafellar 1976"
     counted: ClassVar[tuple[str, ...]] = COUNTED
 
-    function: str = "alart_curnier"
-    rho: float = 1.0
-    start_sweeps: int = 10
-    sweeps: int = 30
-    space: str = "auto"
-    regularisation: float = 1e-2
-    memory: int = 10
-    proximal: str = "rescue"
-    sufficient: float = 1e-4
-    reduction: float = 0.5
-    least_step: float = 1e-10
+    function: str = option(
+        "alart_curnier", About("F of contacts: by Alart and Curnier, or the natural map of the cone", FUNCTIONS)
+    )
+    rho: float = option(1.0, About("rho in F, in units of 1 / mean A_ii of the contact", above=0.0))
+    start_sweeps: int = option(10, About("sweeps of block Gauss-Seidel to begin with", at_least=0))
+    sweeps: int = option(30, About("sweeps where Newton steps bring no progress", at_least=0))
+    space: str = option(
+        "auto",
+        About(
+            "a step is solved for with a dense or a sparse matrix, or for factored A in the velocities of the bodies",
+            BLOCK_SPACES,
+        ),
+    )
+    regularisation: float = option(
+        1e-2, About("A_ii is larger in a step: by this times ||F||, as a share of it", above=0.0)
+    )
+    memory: int = option(10, MEMORY)
+    proximal: str = option("rescue", PROXIMAL_LOOP)
+    sufficient: float = option(1e-4, SUFFICIENT)
+    reduction: float = option(0.5, REDUCTION)
+    least_step: float = option(1e-10, LEAST_STEP)
 
     def __post_init__(self) -> None:
         require_choices(self, function=FUNCTIONS, space=BLOCK_SPACES, proximal=PROXIMAL)

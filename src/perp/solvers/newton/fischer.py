@@ -19,13 +19,14 @@ from perp.solvers.newton.fischer_fallbacks import find_proof, gradient, gradient
 from perp.solvers.newton.fischer_regularisation import Regularisation
 from perp.solvers.newton.fischer_state import FischerState, MeritPoint
 from perp.solvers.newton.fischer_strategies import STRATEGIES, Kinks
-from perp.solvers.newton.line_search import Armijo, Reference
-from perp.solvers.newton.proximal_point import DOUBTS, HARD, MOST_FAILURES, Proximal
+from perp.solvers.newton.line_search import LEAST_STEP, MEMORY, REDUCTION, SUFFICIENT, Armijo, Reference
+from perp.solvers.newton.proximal_point import DOUBTS, HARD, MOST_FAILURES, PROXIMAL, PROXIMAL_LOOP, Proximal
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices, space_objection
+from perp.solvers.shared_options import FORCING, GMRES_RESTART, INNER_LIMIT, PRECONDITIONER, SHIFTED_SPACE
 from perp.solvers.status import Status
 
 LINEAR = ("direct", "gmres")
-PROXIMAL = ("rescue", "always", "never")
 COUNTED = ("line_search_evaluations", "gradient_steps", "proximal_steps")
 
 FIRST_WEIGHT = 1.0 / 32.0
@@ -83,22 +84,28 @@ class Fischer(Method):
     reference: ClassVar[str] = "NOTES 5.5 and 6, eq. 84-105; De Luca, Facchinei & Kanzow 1996; Billups 1995"
     counted: ClassVar[tuple[str, ...]] = COUNTED
 
-    strategy: str = "zero"
-    seed: int = 0
-    penalty: float = 1.0
-    linear: str = "direct"
-    space: str = "auto"
-    preconditioner: str | Recipe = "jacobi"
-    restart: int = 30
-    forcing: float = 1e-2
-    inner_limit: int | None = None
-    projected: bool = False
-    regularisation: float = 1e-2
-    memory: int = 10
-    proximal: str = "rescue"
-    sufficient: float = 1e-4
-    reduction: float = 0.5
-    least_step: float = 1e-10
+    strategy: str = option(
+        "zero", About("derivative where x_i = y_i = 0; approximation is by finite differences, with GMRES", STRATEGIES)
+    )
+    seed: int = option(0, About("of the strategy random", at_least=0))
+    penalty: float = option(
+        1.0, About("weight of phi in F; the rest is that of x+ y+, large where both are", above=0.0, at_most=1.0)
+    )
+    linear: str = option("direct", About("Newton's equation is solved by factors, or by GMRES", LINEAR))
+    space: str = option("auto", SHIFTED_SPACE)
+    preconditioner: str | Recipe = option("jacobi", PRECONDITIONER)
+    restart: int = option(30, GMRES_RESTART)
+    forcing: float = option(1e-2, FORCING)
+    inner_limit: int | None = option(None, INNER_LIMIT)
+    projected: bool = option(False, About("project each step on the bounds, as NOTES does"))
+    regularisation: float = option(
+        1e-2, About("added to the diagonal of A: this times ||F||, as a share of a typical A_ii", at_least=0.0)
+    )
+    memory: int = option(10, MEMORY)
+    proximal: str = option("rescue", PROXIMAL_LOOP)
+    sufficient: float = option(1e-4, SUFFICIENT)
+    reduction: float = option(0.5, REDUCTION)
+    least_step: float = option(1e-10, LEAST_STEP)
 
     def __post_init__(self) -> None:
         require_choices(self, strategy=STRATEGIES, linear=LINEAR, space=SHIFTED_SPACES, proximal=PROXIMAL)

@@ -13,8 +13,10 @@ from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
 from perp.solvers.newton.interior_point import InteriorPoint, InteriorState
+from perp.solvers.option_docs import About, option
 from perp.solvers.pivoting.block_principal import BlockPrincipal
 from perp.solvers.pivoting.pivot_state import PivotState
+from perp.solvers.shared_options import ORDERING, SHIFTED_SPACE
 from perp.solvers.status import Status
 
 CLEAR = 0.01
@@ -61,11 +63,16 @@ class InteriorPivoting(Method):
     scales_itself: ClassVar[bool] = True
     counted: ClassVar[tuple[str, ...]] = ("interior_steps", "block_pivots", "trials", "violations", "factorisations")
 
-    doubtful: float = 0.04
-    pivots: int = 4
-    centrality: int | None = None
-    form: str = "auto"
-    ordering: str = "amd"
+    doubtful: float = option(
+        0.04, About("share of the rows that may not say clearly where they want to be", at_least=0.0, at_most=1.0)
+    )
+    pivots: int = option(4, About("most block pivots of a trial", at_least=1))
+    centrality: int | None = option(
+        None,
+        About("further solves of an interior step; None: one, where a factor is much dearer than a solve", at_least=0),
+    )
+    form: str = option("auto", SHIFTED_SPACE)
+    ordering: str = option("amd", ORDERING)
 
     def __post_init__(self) -> None:
         require_number(self.doubtful, "doubtful")

@@ -19,15 +19,16 @@ from perp.linalg.free_systems import (
     factor_or_exchange,
     purify,
 )
-from perp.linalg.orderings import METHODS as ORDERINGS
 from perp.problems.certificates import verify_certificate
 from perp.problems.inputs import Vector, freeze, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
 from perp.solvers.newton.central_path import CentralPath
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices, space_objection
 from perp.solvers.scaling import symmetric_scales
+from perp.solvers.shared_options import ELIMINATION_ORDERS, ORDERING, SHIFTED_SPACE
 from perp.solvers.status import Status
 
 CORRECTORS = ("mehrotra", "none")
@@ -110,12 +111,17 @@ class InteriorPoint(Method):
     scales_itself: ClassVar[bool] = True
     counted: ClassVar[tuple[str, ...]] = ("mu", "step_length", "factorisations", "solves")
 
-    corrector: str = "mehrotra"
-    centrality: int | None = None
-    centring: float = 0.1
-    boundary: float = 0.9
-    form: str = "auto"
-    ordering: str = "amd"
+    corrector: str = option("mehrotra", About("predictor and corrector, or none, as in SLIDES", CORRECTORS))
+    centrality: int | None = option(
+        None,
+        About("corrector mehrotra: further solves; None: one, where a factor is much dearer than a solve", at_least=0),
+    )
+    centring: float = option(0.1, About("corrector none: gamma as a share of mu", above=0.0, below=1.0))
+    boundary: float = option(
+        0.9, About("share of the longest step inside; it approaches 1 as mu falls", above=0.0, below=1.0)
+    )
+    form: str = option("auto", SHIFTED_SPACE)
+    ordering: str = option("amd", ORDERING)
 
     def __post_init__(self) -> None:
         if self.centrality is not None:
@@ -124,7 +130,7 @@ class InteriorPoint(Method):
             require_number(getattr(self, name), name, positive=True)
             if getattr(self, name) >= 1.0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must lie strictly between 0 and 1")
-        require_choices(self, corrector=CORRECTORS, form=SHIFTED_SPACES, ordering=(*ORDERINGS, "best"))
+        require_choices(self, corrector=CORRECTORS, form=SHIFTED_SPACES, ordering=ELIMINATION_ORDERS)
 
     def objection(self, problem: Problem) -> str | None:
         return space_objection(problem, "form", self.form)

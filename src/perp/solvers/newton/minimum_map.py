@@ -15,8 +15,8 @@ from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.nested_start import INITIAL, nested_start
-from perp.solvers.newton.line_search import Armijo, Reference
+from perp.solvers.nested_start import INITIAL, START, nested_start
+from perp.solvers.newton.line_search import LEAST_STEP, MEMORY, REDUCTION, SUFFICIENT, Armijo, Reference
 from perp.solvers.newton.minimum_map_equation import DirectEquation, Equation, Krylov, KrylovEquation, power_of_two
 from perp.solvers.newton.minimum_map_fallbacks import (
     find_proof,
@@ -26,7 +26,9 @@ from perp.solvers.newton.minimum_map_fallbacks import (
     newton_direction,
 )
 from perp.solvers.newton.minimum_map_state import Direction, MapPoint, MinimumMapState
+from perp.solvers.option_docs import About, metadata, option
 from perp.solvers.options import require_choices, space_objection
+from perp.solvers.shared_options import FORCING, GMRES_RESTART, INNER_LIMIT, PRECONDITIONER, SPACE
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
@@ -84,19 +86,29 @@ class MinimumMap(Method):
     scales_itself: ClassVar[bool] = True
     counted: ClassVar[tuple[str, ...]] = ("line_search_evaluations", "held_steps", "gradient_steps", "singular")
 
-    initial: str = field(default="given", kw_only=True)
-    linear: str = "direct"
-    space: str = "auto"
-    preconditioner: str | Recipe = "jacobi"
-    restart: int = 30
-    forcing: float = 1e-2
-    inner_limit: int | None = None
-    singular: str = "refine"
-    fallback: str = "held"
-    memory: int = 1
-    sufficient: float = 1e-4
-    reduction: float = 0.5
-    least_step: float = 1e-10
+    initial: str = field(default="given", kw_only=True, metadata=metadata(START))
+    linear: str = option(
+        "direct", About("Newton's equation is solved by factors, by pcg (symmetric A) or by GMRES", LINEAR)
+    )
+    space: str = option("auto", SPACE)
+    preconditioner: str | Recipe = option("jacobi", PRECONDITIONER)
+    restart: int = option(30, GMRES_RESTART)
+    forcing: float = option(1e-2, FORCING)
+    inner_limit: int | None = option(None, INNER_LIMIT)
+    singular: str = option(
+        "refine", About("where A_AA is singular: shift it a little and refine the solution, or stop", SINGULAR)
+    )
+    fallback: str = option(
+        "held",
+        About(
+            "where a step does not descend: hold rows that it pushes outwards, go down the gradient, or end (none)",
+            FALLBACKS,
+        ),
+    )
+    memory: int = option(1, MEMORY)
+    sufficient: float = option(1e-4, SUFFICIENT)
+    reduction: float = option(0.5, REDUCTION)
+    least_step: float = option(1e-10, LEAST_STEP)
 
     def __post_init__(self) -> None:
         require_choices(self, linear=LINEAR, space=SPACES, singular=SINGULAR, fallback=FALLBACKS, initial=INITIAL)

@@ -15,11 +15,13 @@ from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.gradient.metric import diagonal_weights
 from perp.solvers.method import Method, State
-from perp.solvers.nested_start import INITIAL
+from perp.solvers.nested_start import INITIAL, START
 from perp.solvers.newton.policy_iteration_equation import FreeEquation
 from perp.solvers.newton.policy_iteration_start import begin_nested
 from perp.solvers.newton.policy_iteration_state import PolicyState
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices
+from perp.solvers.shared_options import PRECONDITIONERS
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
@@ -88,10 +90,20 @@ class PolicyIteration(Method):
     scales_itself: ClassVar[bool] = True
     counted: ClassVar[tuple[str, ...]] = COUNTED
 
-    preconditioner: str | Recipe = AUTO
-    initial: str = "nested"
-    forcing: float = 0.1
-    inner_limit: int | None = None
+    preconditioner: str | Recipe = option(
+        AUTO,
+        About(
+            "that of the conjugate gradients; auto is multigrid on a stencil, and suits the form of A elsewhere",
+            (AUTO, *PRECONDITIONERS),
+        ),
+    )
+    initial: str = option("nested", START)
+    forcing: float = option(
+        0.1, About("share of the residual that a solve leaves; less when policies settle", above=0.0, below=1.0)
+    )
+    inner_limit: int | None = option(
+        None, About("most iterations of a solve; None: twice the rows, at most 2000", at_least=1)
+    )
 
     def __post_init__(self) -> None:
         require_choices(self, initial=INITIAL)

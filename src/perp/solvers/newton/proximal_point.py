@@ -8,6 +8,12 @@ import numpy as np
 
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
+from perp.solvers.option_docs import About
+
+PROXIMAL = ("rescue", "always", "never")
+PROXIMAL_LOOP = About(
+    "solve easier problems in turn: where all else fails (rescue), from the start, or never", PROXIMAL
+)
 
 REDUCTION = 0.01
 """A subproblem is solved when its residual is this share of what the asked problem has at the centre."""

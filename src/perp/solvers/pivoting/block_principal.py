@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from perp.linalg.cholesky import NotFinite, NotPositive
 from perp.linalg.free_systems import LEAST_COMPLIANCE, SPACES, FreeSystem, KrylovSystem, choose_system, small_shift
-from perp.linalg.orderings import METHODS as ORDERINGS
 from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices, space_objection
 from perp.solvers.pivoting.free_rows import EPSILON, ROUGH, factor_free_rows, place_rows, solve_free_rows
 from perp.solvers.pivoting.friction_bounds import FrictionBounds, follow_impulses
@@ -24,6 +24,16 @@ from perp.solvers.pivoting.parametric import Path, Sets
 from perp.solvers.pivoting.pivot_state import PivotState
 from perp.solvers.pivoting.wishes import keep_apart, keep_first, soften
 from perp.solvers.scaling import symmetric_scales
+from perp.solvers.shared_options import (
+    ELIMINATION_ORDERS,
+    INNER_ITERATIONS,
+    INNER_TOLERANCE,
+    ORDERING,
+    PIVOT_LIMIT,
+    PRECONDITIONER,
+    SOFTENING,
+    SPACE,
+)
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
@@ -93,17 +103,26 @@ class BlockPrincipal(Method):
     check_every: ClassVar[int] = 10
     counted: ClassVar[tuple[str, ...]] = (*COUNTED, "factorisations")
 
-    block_pivots: int = 5
-    fallback: str = "parametric"
-    single_pivots: int = 10
-    space: str = "auto"
-    ordering: str = "amd"
-    regularisation: float = 0.0
-    pivot_limit: int = 5
-    linear: str = "direct"
-    preconditioner: str | Recipe = "imaginary_ic0"
-    inner_tolerance: float = 1e-10
-    inner_iterations: int = 5000
+    block_pivots: int = option(5, About("blocks in a row that may bring no new least number of violations", at_least=0))
+    fallback: str = option(
+        "parametric",
+        About(
+            "what takes over from blocks without progress: a path, single rows until there is some, or a number of them"
+            " (count)",
+            FALLBACKS,
+        ),
+    )
+    single_pivots: int = option(10, About("fallback count: single rows before blocks again", at_least=1))
+    space: str = option("auto", SPACE)
+    ordering: str = option("amd", ORDERING)
+    regularisation: float = option(0.0, SOFTENING)
+    pivot_limit: int = option(5, PIVOT_LIMIT)
+    linear: str = option(
+        "direct", About("free rows are solved for by factors, or by preconditioned conjugate gradients (pcg)", LINEAR)
+    )
+    preconditioner: str | Recipe = option("imaginary_ic0", PRECONDITIONER)
+    inner_tolerance: float = option(1e-10, replace(INNER_TOLERANCE, at_most=GREATEST_TOLERANCE))
+    inner_iterations: int = option(5000, INNER_ITERATIONS)
 
     def __post_init__(self) -> None:
         require_count(self.block_pivots, "block_pivots")
@@ -115,7 +134,7 @@ class BlockPrincipal(Method):
             raise ValueError(f"inner_tolerance is {self.inner_tolerance}; at most {GREATEST_TOLERANCE} is allowed")
         require_count(self.inner_iterations, "inner_iterations", least=1)
         make_recipe(self.preconditioner)
-        require_choices(self, fallback=FALLBACKS, space=SPACES, ordering=(*ORDERINGS, "best"), linear=LINEAR)
+        require_choices(self, fallback=FALLBACKS, space=SPACES, ordering=ELIMINATION_ORDERS, linear=LINEAR)
 
     def objection(self, problem: Problem) -> str | None:
         if self.linear == "pcg":

@@ -12,6 +12,7 @@ from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices
 from perp.solvers.pivoting.friction_bounds import FrictionBounds
 from perp.solvers.pivoting.scaled_problem import warm_rows
@@ -73,7 +74,7 @@ class Dantzig(Method):
     counted: ClassVar[tuple[str, ...]] = ("pivots", "processed", "bound_updates", "dependent_rows")
     scales_itself: ClassVar[bool] = True
 
-    order: str = "most_violated"
+    order: str = option("most_violated", About("which of the violated rows is processed next", ORDERS))
 
     def __post_init__(self) -> None:
         require_choices(self, order=ORDERS)

@@ -13,6 +13,7 @@ from perp.problems.inputs import Vector, require_number
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About, option
 from perp.solvers.pivoting.lemke_frame import Frame, make_frame
 from perp.solvers.pivoting.scaled_problem import warm_rows
 from perp.solvers.status import Status
@@ -76,7 +77,9 @@ class Lemke(Method):
     check_every: ClassVar[int] = 100
     counted: ClassVar[tuple[str, ...]] = ("pivots", "refactorisations", "ties", "restarts")
 
-    covering: str | tuple[float, ...] = "ones"
+    covering: str | tuple[float, ...] = option(
+        "ones", About("d, by which z0 relaxes the rows: ones, or sqrt|A_ii|; or one positive number a row", COVERINGS)
+    )
 
     def __post_init__(self) -> None:
         if isinstance(self.covering, str):

@@ -12,6 +12,7 @@ from perp.problems.inputs import Vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices
 from perp.solvers.pivoting.scaled_problem import ScaledProblem, count_rows, scale_problem, tight_sides, warm_rows
 from perp.solvers.status import Status
@@ -60,7 +61,10 @@ class Principal(Method):
     counted: ClassVar[tuple[str, ...]] = ("pivots", "infeasible", "refactorisations")
     scales_itself: ClassVar[bool] = True
 
-    rule: str = "least_index"
+    rule: str = option(
+        "least_index",
+        About("which row moves: the first that objects, or (keller) the one whose slack is driven to zero", RULES),
+    )
 
     def __post_init__(self) -> None:
         require_choices(self, rule=RULES)

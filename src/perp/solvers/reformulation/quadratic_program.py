@@ -12,6 +12,7 @@ from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
 from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices, space_objection
 from perp.solvers.reformulation.bridges import BACKENDS, cross, find_bridge, name_missing
 from perp.solvers.reformulation.bridges.bridge import Answer, Bridge, Ending
@@ -66,9 +67,11 @@ class QuadraticProgram(Method):
     scales_itself: ClassVar[bool] = True
     counted: ClassVar[tuple[str, ...]] = ("backend_iterations",)
 
-    backend: str = "auto"
-    tolerance: float = 1e-10
-    space: str = "auto"
+    backend: str = option("auto", About("the solver that is asked; auto is the first one installed", BACKENDS))
+    tolerance: float = option(1e-10, About("of the first call; each further one asks for a hundredth", above=0.0))
+    space: str = option(
+        "auto", About("how the program is stated: in x alone, or in velocities and x for factored A (body)", SPACES)
+    )
 
     def __post_init__(self) -> None:
         require_number(self.tolerance, "tolerance", positive=True)

@@ -10,9 +10,10 @@ import numpy as np
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
+from perp.solvers.option_docs import About, option
 from perp.solvers.splitting.block_sweeps import BlockSweeper, make_block_sweeper
 from perp.solvers.splitting.diagonal import refuse_rows
-from perp.solvers.splitting.sweep_method import SweepMethod, require_order, require_relaxation
+from perp.solvers.splitting.sweep_method import ORDER, ORDER_SEED, SweepMethod, require_order, require_relaxation
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,11 @@ class BlockGaussSeidel(SweepMethod):
         "Jourdan, Alart & Jean 1998; sliding: Bonnefon & Daviet 2011; NOTES 5.3 for the other rows"
     )
 
-    relaxation: float = 1.0
-    order: str = "forward"
-    seed: int = 0
+    relaxation: float = option(
+        1.0, About("divides the blocks of contacts, multiplies the changes of other rows", above=0.0, below=2.0)
+    )
+    order: str = option("forward", ORDER)
+    seed: int = option(0, ORDER_SEED)
 
     def __post_init__(self) -> None:
         require_relaxation(self.relaxation)

@@ -7,12 +7,24 @@ from typing import ClassVar
 
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices
 from perp.solvers.splitting.diagonal import diagonal_objection
 from perp.solvers.splitting.grid_sweeps import sweep_grid
 from perp.solvers.splitting.orders import COLOURED_SYMMETRIC
-from perp.solvers.splitting.sweep_method import SweepMethod, SweepState, require_order, require_relaxation
+from perp.solvers.splitting.sweep_method import (
+    ORDER,
+    ORDER_SEED,
+    RELAXATION,
+    SweepMethod,
+    SweepState,
+    require_order,
+    require_relaxation,
+)
 from perp.solvers.splitting.sweeps import Sweeper, make_sweeper
+
+WAYS_THERE = ("forward", "coloured")
+"""Orders that are swept both ways."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +64,8 @@ class PGS(_Relaxation):
     name: ClassVar[str] = "pgs"
     reference: ClassVar[str] = "NOTES 5.2-5.3, eq. 52 and 56; PGS-SM eq. 17"
 
-    order: str = "forward"
-    seed: int = 0
+    order: str = option("forward", ORDER)
+    seed: int = option(0, ORDER_SEED)
 
     def __post_init__(self) -> None:
         require_order(self.order, self.seed)
@@ -73,9 +85,9 @@ class PSOR(_Relaxation):
     name: ClassVar[str] = "psor"
     reference: ClassVar[str] = "NOTES 5.3, eq. 59 and the listing there"
 
-    relaxation: float = 1.4
-    order: str = "forward"
-    seed: int = 0
+    relaxation: float = option(1.4, RELAXATION)
+    order: str = option("forward", ORDER)
+    seed: int = option(0, ORDER_SEED)
 
     def __post_init__(self) -> None:
         require_relaxation(self.relaxation)
@@ -96,12 +108,12 @@ class SymmetricPSOR(_Relaxation):
     name: ClassVar[str] = "symmetric_psor"
     reference: ClassVar[str] = "NOTES 5.3, eq. 59, swept both ways (symmetric SOR: Cottle, Pang & Stone 1992, 5.3)"
 
-    relaxation: float = 1.2
-    order: str = "forward"
+    relaxation: float = option(1.2, RELAXATION)
+    order: str = option("forward", About("that of the sweep forward, which the sweep back reverses", WAYS_THERE))
 
     def __post_init__(self) -> None:
         require_relaxation(self.relaxation)
-        require_choices(self, order=("forward", "coloured"))
+        require_choices(self, order=WAYS_THERE)
 
     @property
     def settings(self) -> tuple[float, str, int]:

@@ -11,6 +11,7 @@ from perp.problems.inputs import Vector, freeze, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About, option
 from perp.solvers.splitting.diagonal import diagonal_objection
 from perp.solvers.splitting.sweeps import steps
 
@@ -44,7 +45,10 @@ class Jacobi(Method):
     reference: ClassVar[str] = "NOTES 5.2, eq. 51-52 with M = D, N = D - A"
     check_every: ClassVar[int] = 10
 
-    damping: float | None = None
+    damping: float | None = option(
+        None,
+        About("what a step is multiplied by; None: from an estimate of lambda_max(D^-1 A)", above=0.0, at_most=2.0),
+    )
 
     def __post_init__(self) -> None:
         if self.damping is None:

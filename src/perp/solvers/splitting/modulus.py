@@ -13,11 +13,16 @@ import numpy as np
 
 from perp.problems.friction import ContactProblem
 from perp.problems.problem import Problem
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices
 from perp.solvers.splitting.modulus_step import ModulusMethod
 from perp.solvers.splitting.modulus_sweeps import Sight
 
 FORMS = ("corrected", "printed")
+
+SOR_RELAXATION = About("that of the splitting M1 = D / relaxation - L; Omega damps it", above=0.0)
+AOR_RELAXATION = About("that of the splitting M1 = (D - acceleration L) / relaxation; Omega damps it", above=0.0)
+ACCELERATION = About("how much of a change later rows are shown: the factor of L in the splitting", at_least=0.0)
 
 
 @dataclass(frozen=True)
@@ -34,8 +39,7 @@ class _Plain(ModulusMethod):
 class _Accelerated(ModulusMethod):
     """Zheng and Yin's methods: |z_new| where it is known (AMGS eq. 11 with M2 = D - U, N2 = L)."""
 
-    adaptive: bool = False
-    """Pick alpha from the observed contraction, starting at `alpha`."""
+    adaptive: bool = option(False, About("pick alpha from the observed contraction, starting at `alpha`"))
 
     @property
     def is_adaptive(self) -> bool:
@@ -78,7 +82,7 @@ class MSOR(_Plain):
     name: ClassVar[str] = "msor"
     reference: ClassVar[str] = "AMGS eq. 7 with M0 = D / relaxation - L; Bai 2010"
 
-    relaxation: float = 1.4
+    relaxation: float = option(1.4, SOR_RELAXATION)
 
     @property
     def splitting(self) -> tuple[float, float]:
@@ -92,8 +96,8 @@ class MAOR(_Plain):
     name: ClassVar[str] = "maor"
     reference: ClassVar[str] = "AMGS eq. 7 with M0 = (D - acceleration L) / relaxation; Bai 2010"
 
-    relaxation: float = 1.2
-    acceleration: float = 1.4
+    relaxation: float = option(1.2, AOR_RELAXATION)
+    acceleration: float = option(1.4, ACCELERATION)
 
     @property
     def splitting(self) -> tuple[float, float]:
@@ -135,7 +139,10 @@ class AMGS(_Accelerated):
     name: ClassVar[str] = "amgs"
     reference: ClassVar[str] = "AMGS eq. 12-16, Methods 2.2, 3.1 and 3.2; Zheng & Yin 2013"
 
-    form: str = "corrected"
+    form: str = option(
+        "corrected",
+        About("printed is Method 3.2 to the letter, for comparison: gamma = 2 and boxes with 0 <= lower only", FORMS),
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -166,7 +173,7 @@ class AMSOR(_Accelerated):
     name: ClassVar[str] = "amsor"
     reference: ClassVar[str] = "AMGS eq. 11 with M1 = D / relaxation - L, M2 = D - U; Zheng & Yin 2013"
 
-    relaxation: float = 1.4
+    relaxation: float = option(1.4, SOR_RELAXATION)
 
     @property
     def splitting(self) -> tuple[float, float]:
@@ -180,8 +187,8 @@ class AMAOR(_Accelerated):
     name: ClassVar[str] = "amaor"
     reference: ClassVar[str] = "AMGS eq. 11 with M1 = (D - acceleration L) / relaxation, M2 = D - U; Zheng & Yin 2013"
 
-    relaxation: float = 1.2
-    acceleration: float = 1.4
+    relaxation: float = option(1.2, AOR_RELAXATION)
+    acceleration: float = option(1.4, ACCELERATION)
 
     @property
     def splitting(self) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from perp.problems.inputs import Vector, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices
 from perp.solvers.splitting.diagonal import diagonal_objection
 from perp.solvers.splitting.jacobi import SAFETY, estimate_largest_eigenvalue
@@ -77,9 +78,11 @@ class ModulusMethod(Method):
     check_every: ClassVar[int] = 10
     counted: ClassVar[tuple[str, ...]] = ("alpha",)
 
-    gamma: float = 2.0
-    omega: str = "diagonal"
-    alpha: float | None = None
+    gamma: float = option(2.0, About("that of x = (|z| + z) / gamma; it counts only in gamma Omega", above=0.0))
+    omega: str = option("diagonal", About("Omega is alpha times the diagonal of A, or times the identity", OMEGAS))
+    alpha: float | None = option(
+        None, About("the factor in Omega; None: 1 / gamma, and more where the splitting needs it", above=0.0)
+    )
 
     def __post_init__(self) -> None:
         require_number(self.gamma, "gamma", positive=True)

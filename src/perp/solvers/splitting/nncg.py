@@ -13,6 +13,7 @@ from perp.problems.inputs import Vector
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices
 from perp.solvers.splitting.diagonal import diagonal_objection
 from perp.solvers.splitting.sweep_method import REFRESH_EVERY
@@ -71,8 +72,11 @@ class NNCG(Method):
     check_every: ClassVar[int] = 10
     counted: ClassVar[tuple[str, ...]] = ("restarts",)
 
-    restart: str = "published"
-    order: str = "forward"
+    restart: str = option(
+        "published",
+        About("directions begin anew where beta > 1 (published), or where they lead uphill (gradient)", RESTARTS),
+    )
+    order: str = option("forward", About("of the sweeps; symmetric is one forward and one backward", ORDERS))
 
     def __post_init__(self) -> None:
         require_choices(self, restart=RESTARTS, order=ORDERS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -15,12 +16,20 @@ from perp.problems.problem import Problem
 from perp.solvers.anderson import Anderson
 from perp.solvers.fit import misfit
 from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About, option
 from perp.solvers.splitting.staggering_endings import FixedPointWatch
 from perp.solvers.splitting.staggering_halves import FrictionHalf, NormalHalf, friction_half
 from perp.solvers.status import Status
 
 NO_FAILURE = (Status.CONVERGED, Status.REDUCED_ACCURACY)
 """How an inner solve may end: the second one is as exact as rounding allows."""
+
+
+def _inner_names(*kinds: str) -> tuple[str, ...]:
+    """Words for methods that take a half of one of these kinds."""
+    from perp.solvers.roster import METHODS  # which imports this module
+
+    return ("auto", *(method.name for method in METHODS if not method.accepts.isdisjoint(kinds)))
 
 
 @dataclass
@@ -77,13 +86,25 @@ class Staggering(Method):
         "fixed_point_residual",
     )
 
-    normal: str | Method = "auto"
-    friction: str | Method = "auto"
-    damping: float = 1.0
-    memory: int = 5
-    proximal: float = 1e-3
-    inner_tolerance: float = 1e-10
-    inner_iterations: int = 1000
+    normal: str | Method = option(
+        "auto", About("method for the normal impulses; auto is block_principal", partial(_inner_names, "lcp"))
+    )
+    friction: str | Method = option(
+        "auto",
+        About(
+            "method for friction; auto is block_principal for boxes and admm for discs",
+            partial(_inner_names, "box", "contact/disc"),
+        ),
+    )
+    damping: float = option(1.0, About("share of its step that x_n takes", above=0.0, at_most=1.0))
+    memory: int = option(
+        5, About("differences of earlier steps for Anderson's acceleration; 0 switches it off", at_least=0)
+    )
+    proximal: float = option(
+        1e-3, About("share of A_ii added to the normal rows, and taken back at the next turn", at_least=0.0)
+    )
+    inner_tolerance: float = option(1e-10, About("residual that an inner solve goes down to", at_least=0.0))
+    inner_iterations: int = option(1000, About("most iterations of an inner solve", at_least=1))
 
     def __post_init__(self) -> None:
         require_number(self.damping, "damping", positive=True)

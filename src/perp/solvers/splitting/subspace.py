@@ -15,7 +15,9 @@ from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices, space_objection
+from perp.solvers.shared_options import INNER_ITERATIONS, INNER_TOLERANCE, PRECONDITIONER, SPACE
 from perp.solvers.splitting.diagonal import diagonal_objection
 from perp.solvers.splitting.orders import Order, make_order
 from perp.solvers.splitting.subspace_equation import ReducedEquation
@@ -98,18 +100,34 @@ class PGSSM(Method):
     counted: ClassVar[tuple[str, ...]] = COUNTED
     scales_itself: ClassVar[bool] = True
 
-    k_pgs: int = 25
-    k_sm: int = 5
-    bounds: str = "inside"
-    fallback: str = "proximal"
-    relative: float = 0.0
-    regularisation: float = 0.0
-    regularise: str = "all"
-    linear: str = "direct"
-    space: str = "auto"
-    preconditioner: str | Recipe = "jacobi"
-    inner_tolerance: float = 1e-8
-    inner_iterations: int = 5000
+    k_pgs: int = option(25, About("sweeps of projected Gauss-Seidel in an iteration", at_least=1))
+    k_sm: int = option(5, About("most subspace steps in an iteration", at_least=0))
+    bounds: str = option(
+        "inside", About("friction bounds follow the impulses in subspace steps, or rest in them (lazy)", BOUNDS)
+    )
+    fallback: str = option(
+        "proximal",
+        About(
+            "where steps led astray: sweep from the best iterate (best), and weigh later steps by a proximal term"
+            " (proximal); or go on (none)",
+            FALLBACKS,
+        ),
+    )
+    relative: float = option(
+        0.0, About("subspace steps end early when the residual changes by less than this share", at_least=0.0)
+    )
+    regularisation: float = option(
+        0.0, About("added to the diagonal of the subspace equation [unit of A]; it changes the answer", at_least=0.0)
+    )
+    regularise: str = option("all", About("the rows that `regularisation` is added to", REGULARISE))
+    linear: str = option(
+        "direct",
+        About("subspace equations are solved by factors, by cg (the paper's way), or by preconditioned cg", LINEAR),
+    )
+    space: str = option("auto", SPACE)
+    preconditioner: str | Recipe = option("jacobi", PRECONDITIONER)
+    inner_tolerance: float = option(1e-8, INNER_TOLERANCE)
+    inner_iterations: int = option(5000, INNER_ITERATIONS)
 
     def __post_init__(self) -> None:
         require_count(self.k_pgs, "k_pgs", least=1)

@@ -13,10 +13,21 @@ from perp.problems.inputs import Vector, require_count, require_real
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About
 from perp.solvers.splitting.orders import ORDERS, Sweep, make_order
 
 REFRESH_EVERY = 64
 """Iterations after which a kept velocity is computed anew; it costs as much as half a sweep."""
+
+RELAXATION = About("what each change is multiplied by; 1 is Gauss-Seidel", above=0.0, below=2.0)
+
+ORDER = About(
+    "in which contacts and rows are visited: as they come, backward, both (symmetric), by a new permutation each"
+    " iteration (random), or those together that do not touch (coloured)",
+    choices=ORDERS,
+)
+
+ORDER_SEED = About("of the random order", at_least=0)
 
 
 class AnySweeper(Protocol):
