@@ -27,6 +27,7 @@ from benchmarks.overhead import measure_checks, measure_loop, measure_memory, me
 from benchmarks.pivoting import add_options, measure_pivoting
 from benchmarks.preconditioners import measure_preconditioners
 from benchmarks.sweeps import measure_compressed_rows, measure_contacts, measure_rows, measure_scattered_rows
+from benchmarks.viewer import measure_viewer
 from benchmarks.worlds import measure_worlds
 
 Measure = Callable[[Namespace], Iterable[Table | str]]
@@ -52,10 +53,11 @@ BENCHMARKS: dict[str, Measure] = {
     "auto": measure_auto,
     "choosing": measure_choosing,
     "campaign": run_campaign,
+    "viewer": measure_viewer,
 }
 
-ONLY_BY_NAME = ("choosing", "campaign")
-"""Those that write files into the documentation."""
+ONLY_BY_NAME = ("choosing", "campaign", "viewer")
+"""Those that write files into the documentation, and the one that needs a browser."""
 
 
 def main(arguments: list[str]) -> None:
