@@ -10,7 +10,7 @@ import pytest
 
 from perp.version import __version__
 
-COMMANDS = ("solve", "verify", "classify", "generate", "methods", "demo", "survey", "scenes", "simulate", "lab")
+COMMANDS = ("solve", "verify", "classify", "generate", "methods", "demo", "survey", "scenes", "simulate", "view", "lab")
 
 
 def test_the_version_is_printed(perp_command):

@@ -1,4 +1,4 @@
-"""Options of a scene stand in the line of `perp simulate` under their own names."""
+"""Options of a scene stand in the line of `perp simulate` and `perp view` under their own names."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from small_worlds import pucks
 from perp.cli.errors import CommandError
 from perp.cli.scene_options import take_unknown
 from perp.cli.simulate import simulate
+from perp.cli.view import view
 from perp.scenes import catalogue, kinds
 
 KNOWN = {"--steps": True, "--method": True, "-m": True, "--cold": False}
@@ -40,7 +41,7 @@ def pucks_scene(monkeypatch):
     ],
 )
 def test_words_that_a_command_does_not_know_are_taken_out(line, own, given_options):
-    assert take_unknown(line.split(), KNOWN) == (own.split(), given_options)
+    assert take_unknown(line.split(), KNOWN, "perp simulate") == (own.split(), given_options)
 
 
 @given(
@@ -48,7 +49,7 @@ def test_words_that_a_command_does_not_know_are_taken_out(line, own, given_optio
 )
 def test_no_word_is_lost_and_the_order_stays(words):
     try:
-        own, given_options = take_unknown(words, KNOWN)
+        own, given_options = take_unknown(words, KNOWN, "perp simulate")
     except CommandError as error:
         assert "is given twice" in str(error)  # noqa: PT017
         return
@@ -107,7 +108,8 @@ def test_the_help_of_a_scene_tells_its_options(perp_command):
     assert "each as --NAME" not in perp_command("simulate", "--help").out
 
 
-def test_no_scene_has_an_option_that_the_command_would_take_for_its_own():
-    taken = set(inspect.signature(simulate).parameters) - {"model"}  # the law of friction is an option of any scene
+@pytest.mark.parametrize("command", [simulate, view])
+def test_no_scene_has_an_option_that_the_command_would_take_for_its_own(command):
+    taken = set(inspect.signature(command).parameters) - {"model"}  # the law of friction is an option of any scene
     for kind in kinds().values():
         assert not taken & set(kind.options), kind.name

@@ -11,7 +11,8 @@ function makeCamera(): PlaneCamera {
 
 function near(found: readonly number[], wanted: readonly number[], within = 1e-9): void {
   assert.equal(found.length, wanted.length);
-  found.forEach((value, place) => assert.ok(Math.abs(value - wanted[place]!) <= within, `${found} instead of ${wanted}`));
+  const isNear = found.every((value, place) => Math.abs(value - wanted[place]!) <= within);
+  assert.ok(isNear, `${found} instead of ${wanted}`);
 }
 
 test("y points up, and pixels lead back to the same point", () => {

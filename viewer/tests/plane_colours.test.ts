@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pressureColour, speedColour, stateColour } from "../src/colours";
+import type { Frame } from "../src/layout";
 import { BodySpeeds } from "../src/plane/body_speeds";
 import { cellRange, colourCells, meanSpeeds } from "../src/plane/cell_colours";
 import { pixelOf } from "../src/plane/colour_tables";
@@ -71,7 +72,9 @@ test("a stamp covers the area of its dot at every place within a pixel", () => {
 test("dots are cut at the border, and the one that covers more of a pixel has it", () => {
   const pixels = { width: 9, height: 7, data: new Uint32Array(63) };
   const stamp = makeStamp(1.5);
-  for (const [x, y] of [[0, 0], [8.9, 6.9], [-1, 3], [9.5, 3], [-50, -50]] as const) stampDot(pixels, stamp, x, y, 0xff0000ff);
+  for (const [x, y] of [[0, 0], [-1e-17, -1e-17], [8.9, 6.9], [-1, 3], [9.5, 3], [-50, -50]] as const) {
+    stampDot(pixels, stamp, x, y, 0xff0000ff);
+  }
   assert.equal(pixels.data[0]! & 0xffffff, 0x0000ff);
   assert.equal(pixels.data[4 + 3 * 9], 0, "nothing in the middle");
   stampDot(pixels, stamp, 4.4, 3.4, 0xff112233);
@@ -82,7 +85,8 @@ test("dots are cut at the border, and the one that covers more of a pixel has it
 
 test("speeds of bodies come from two frames that are near, forwards and backwards", () => {
   const speeds = new BodySpeeds();
-  const at = (step: number, x: number) => makeFrame({ bodies: [[x, 0, 0, 0]], header: { STEP: step, TIME: step / 10 } });
+  const at = (step: number, x: number): Frame =>
+    makeFrame({ bodies: [[x, 0, 0, 0]], header: { STEP: step, TIME: step / 10 } });
   speeds.see(at(0, 0));
   assert.deepEqual([...speeds.values], [0]);
   speeds.see(at(1, 0.5));

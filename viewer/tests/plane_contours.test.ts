@@ -6,7 +6,9 @@ import { GRID } from "./plane_frames";
 
 function makeField(cells: [number, number], spacing: number, distance: (x: number, y: number) => number): NodeField {
   const values: number[] = [];
-  for (let i = 0; i <= cells[0]; i++) for (let j = 0; j <= cells[1]; j++) values.push(distance(i * spacing, j * spacing));
+  for (let i = 0; i <= cells[0]; i++) {
+    for (let j = 0; j <= cells[1]; j++) values.push(distance(i * spacing, j * spacing));
+  }
   return { cells, spacing, origin: [0, 0], values };
 }
 
@@ -28,7 +30,9 @@ test("a ball in the middle is one closed edge around its area", () => {
   assert.equal(edges.length, 1);
   const edge = edges[0]!;
   assert.deepEqual(edge.slice(0, 2), edge.slice(-2), "it ends where it began");
-  for (let i = 0; i < edge.length; i += 2) assert.ok(Math.abs(Math.hypot(edge[i]! - 1.01, edge[i + 1]! - 0.98) - 0.7) < 2e-3);
+  for (let i = 0; i < edge.length; i += 2) {
+    assert.ok(Math.abs(Math.hypot(edge[i]! - 1.01, edge[i + 1]! - 0.98) - 0.7) < 2e-3);
+  }
   assert.ok(Math.abs(total(inside) - Math.PI * 0.49) < 5e-3);
   assert.ok(Math.abs(Math.abs(area(edge)) - total(inside)) < 1e-9);
 });

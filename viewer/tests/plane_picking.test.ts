@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Frame } from "../src/layout";
+import type { Shape } from "../src/messages";
 import { cellAt, pickAt, segmentDistance } from "../src/plane/picking";
 import { readShapes, type PlaneShapes } from "../src/plane/plane_shapes";
 import type { Selection, Style } from "../src/view";
@@ -11,13 +12,15 @@ const STYLE: Style = {
 };
 const SCALE = 100; // pixels of a metre
 
-const disc = (body: number, radius: number) =>
-  ({ form: "disc", body, size: [radius], position: [0, 0], orientation: [1, 0, 0, 0], color: null, name: "", mesh: null }) as const;
+function disc(body: number, radius: number): Shape {
+  const place = { position: [0, 0], orientation: [1, 0, 0, 0] };
+  return { form: "disc", body, size: [radius], ...place, color: null, name: "", mesh: null };
+}
 
 /** Two discs side by side that touch at the origin, and a rod on body 2, which is turned upright. */
 function makeWorld(): { frame: Frame; shapes: PlaneShapes } {
-  const rod = { ...disc(2, 0), form: "segment" as const, size: [], mesh: 0 };
-  const ground = { ...disc(-1, 0), form: "half_plane" as const, size: [], mesh: 1 };
+  const rod: Shape = { ...disc(2, 0), form: "segment", size: [], mesh: 0 };
+  const ground: Shape = { ...disc(-1, 0), form: "half_plane", size: [], mesh: 1 };
   const scene = {
     ...SCENE,
     shapes: [disc(0, 1), disc(1, 1), rod, ground],
@@ -68,7 +71,8 @@ test("cells are counted with x slowest", () => {
   assert.equal(cellAt(1.1, 2.1, GRID), 0);
   assert.equal(cellAt(1.1, 3.4, GRID), 2);
   assert.equal(cellAt(1.6, 2.1, GRID), 3);
-  for (const [x, y] of [[0.9, 2.1], [2.1, 2.1], [1.1, 1.9], [1.1, 3.6], [NaN, 2.1]] as const) assert.equal(cellAt(x, y, GRID), -1);
+  const outside = [[0.9, 2.1], [2.1, 2.1], [1.1, 1.9], [1.1, 3.6], [NaN, 2.1]] as const;
+  for (const [x, y] of outside) assert.equal(cellAt(x, y, GRID), -1);
 });
 
 test("of a liquid, cells are picked where they have colours, and particles where those have", () => {

@@ -20,6 +20,7 @@ from perp.cli.simulate import simulate
 from perp.cli.solve import solve
 from perp.cli.survey import survey
 from perp.cli.verify import verify
+from perp.cli.view import view
 from perp.version import __version__
 
 app: typer.Typer = typer.Typer(
@@ -56,6 +57,7 @@ app.command()(generate)
 app.command()(methods)
 app.command()(scenes)
 app.command(cls=SceneCommand)(simulate)
+app.command(cls=SceneCommand)(view)
 app.command()(demo)
 app.add_typer(lab, name="lab")
 

@@ -35,7 +35,7 @@ class SceneCommand(TyperCommand):
             for word in (*parameter.opts, *parameter.secondary_opts)
             if word.startswith("-")
         }
-        own, ctx.meta[GIVEN] = take_unknown(args, takes_value)
+        own, ctx.meta[GIVEN] = take_unknown(args, takes_value, ctx.command_path)
         return super().parse_args(ctx, own)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -48,8 +48,8 @@ class SceneCommand(TyperCommand):
             typer.echo(f"Options of {name}, each as --NAME VALUE:\n\n{tell_options(known[name].options)}\n")
 
 
-def take_unknown(words: list[str], takes_value: Mapping[str, bool]) -> tuple[list[str], dict[str, str]]:
-    """The words that a command knows, and `{"cells": "128"}` of those that it does not; `--` ends the options."""
+def take_unknown(words: list[str], takes_value: Mapping[str, bool], command: str) -> tuple[list[str], dict[str, str]]:
+    """The words that `command` knows, and `{"cells": "128"}` of those that it does not; `--` ends the options."""
     own: list[str] = []
     given: dict[str, str] = {}
     place = 0
@@ -67,7 +67,7 @@ def take_unknown(words: list[str], takes_value: Mapping[str, bool]) -> tuple[lis
             continue
         if not sign:
             if place == len(words) or words[place].startswith("--"):
-                raise CommandError(f"{flag} needs a value: {flag} VALUE (see 'perp simulate --help')")
+                raise CommandError(f"{flag} needs a value: {flag} VALUE (see '{command} --help')")
             value = words[place]
             place += 1
         name = flag.removeprefix("--").replace("-", "_")
@@ -86,7 +86,7 @@ def merge_options(kind: SceneKind, sizes: list[str], ctx: Any) -> dict[str, str]
         if name not in kind.options:
             others = [word for parameter in ctx.command.params for word in parameter.opts if word.startswith("--")]
             hint = suggest(flag, [*map(_flag, kind.options), *others])
-            raise CommandError(f"{flag}: neither 'perp simulate' nor {kind.name} has such an option{hint}")
+            raise CommandError(f"{flag}: neither '{ctx.command_path}' nor {kind.name} has such an option{hint}")
         if name in pairs:
             both = f"{flag} {value} and as --size {name}={pairs[name]}"
             raise CommandError(f"{name} is given twice, as {both}: give one of them")

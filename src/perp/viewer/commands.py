@@ -152,7 +152,7 @@ def _options(value: Any) -> dict[str, OptionValue]:
 def _option(value: Any) -> OptionValue:
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, str) and len(value) <= TEXT and (value.isprintable()):
+    if isinstance(value, str) and len(value) <= TEXT and value.isprintable():
         return value
     if isinstance(value, list) and len(value) <= NUMBERS and all(map(_is_finite, value)):
         return tuple(float(entry) for entry in value)

@@ -25,10 +25,11 @@ export class BodySpeeds {
   /** Take notice of the next frame that is shown, later or earlier than the last. */
   see(frame: Frame): void {
     const last = this.last;
-    if (last && last.bodyCount === frame.bodyCount && last.step === frame.step && last.time === frame.time) return;
+    if (last && last.bodyCount === frame.bodyCount && last.step === frame.step) return;
     this.last = frame;
     const seconds = last ? Math.abs(frame.time - last.time) : 0;
-    const isNear = last !== null && last.bodyCount === frame.bodyCount && Math.abs(frame.step - last.step) <= MOST_STEPS;
+    const isSame = last !== null && last.bodyCount === frame.bodyCount;
+    const isNear = isSame && Math.abs(frame.step - last.step) <= MOST_STEPS;
     const speeds = new Float32Array(frame.bodyCount).fill(frame.step === 0 ? 0 : NaN);
     if (isNear && seconds > 0) {
       for (let body = 0, at = 0; body < frame.bodyCount; body++, at += frame.bodyWidth) {

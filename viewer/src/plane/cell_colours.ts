@@ -14,7 +14,7 @@ const PRESSURE = 0;
 const STATE = 1;
 const RESIDUAL = 2;
 
-/** This share of the cells has pressures within the range: where liquid strikes a wall there are few very large ones. */
+/** This share of the cells has pressures within the range: where liquid strikes a wall a few are very large. */
 const MOST_PRESSURES = 0.97;
 /** How strongly cells that press are coloured beside those that separate. */
 const QUIET = 0.45;
@@ -24,7 +24,8 @@ export function cellRange(frame: Frame, grid: Grid, style: Style): ValueRange {
   if (style.liquid === "pressure") return pressureRange(frame);
   if (style.liquid === "residual") return decades(frame.cells, CELL_NUMBERS, RESIDUAL);
   if (style.liquid === "separating") return { low: 0, high: 1 };
-  return style.particles ? linearRange(frame.bodies, frame.bodyWidth, frame.dimension) : linearRange(meanSpeeds(frame, grid));
+  if (!style.particles) return linearRange(meanSpeeds(frame, grid));
+  return linearRange(frame.bodies, frame.bodyWidth, frame.dimension);
 }
 
 /** Of cells with liquid: as far below zero as above, or nothing below. */

@@ -114,7 +114,8 @@ function joinPieces(pieces: Piece[]): number[][] {
   for (const piece of pieces) {
     if (used.has(piece)) continue;
     let first = piece;
-    for (let before = ending.get(first.from); before && before !== piece; before = ending.get(first.from)) first = before;
+    let before = ending.get(piece.from);
+    for (; before && before !== piece; before = ending.get(before.from)) first = before;
     const chain: number[] = [first.points[0], first.points[1]];
     for (let next: Piece | undefined = first; next && !used.has(next); next = beginning.get(next.to)) {
       used.add(next);

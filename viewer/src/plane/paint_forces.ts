@@ -68,7 +68,8 @@ function fillArrow(context: CanvasRenderingContext2D, arrow: Arrow, seam: number
   const half = (0.5 * HEAD_WIDTH * head) / HEAD_LENGTH;
   const shaft = 0.5 * Math.min(WIDTH, half) + seam;
   const neck = length - head;
-  const corner = (along: number, aside: number): void => context.lineTo(x + along * right - aside * down, y + along * down + aside * right);
+  const corner = (along: number, aside: number): void =>
+    context.lineTo(x + along * right - aside * down, y + along * down + aside * right);
   context.beginPath();
   corner(-seam, shaft);
   corner(neck - seam, shaft);

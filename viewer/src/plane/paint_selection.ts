@@ -57,8 +57,9 @@ function cellOutline({ scene, camera }: Picture, cell: number): Path2D | null {
   if (!grid) return null;
   const [i, j] = [Math.floor(cell / grid.cells[1]!), cell % grid.cells[1]!];
   const side = grid.spacing * camera.scale;
+  const [left, bottom] = [grid.origin[0]! + i * grid.spacing, grid.origin[1]! + j * grid.spacing];
   const path = new Path2D();
-  path.rect(camera.screenX(grid.origin[0]! + i * grid.spacing), camera.screenY(grid.origin[1]! + j * grid.spacing) - side, side, side);
+  path.rect(camera.screenX(left), camera.screenY(bottom) - side, side, side);
   return path;
 }
 

@@ -25,7 +25,8 @@ export function paintWalls(picture: Picture): void {
     hatch(picture, wall, edge);
     context.beginPath();
     for (const at of edge) {
-      context.lineTo(camera.screenX(wall.point[0] + at * wall.normal[1]), camera.screenY(wall.point[1] - at * wall.normal[0]));
+      const [x, y] = [wall.point[0] + at * wall.normal[1], wall.point[1] - at * wall.normal[0]];
+      context.lineTo(camera.screenX(x), camera.screenY(y));
     }
     context.lineWidth = EDGE_WIDTH;
     context.lineCap = "square"; // corners of two walls close

@@ -2,6 +2,7 @@
 
 import { speedColour } from "../colours";
 import type { Grid } from "../messages";
+import type { Style } from "../view";
 import { levelOf, pixelOf, pixelRamp } from "./colour_tables";
 import { makeStamp, type Stamp, stampDot } from "./particle_stamps";
 import { PixelImage } from "./pixel_image";
@@ -29,7 +30,7 @@ export class ParticleLayer {
     const pixels = this.image.begin(area.width, area.height);
     const isQuiet = style.liquid !== "speed";
     const stamp = this.stampOf((isQuiet ? QUIET_RADIUS : RADIUS) * grid.spacing * camera.scale * ratio);
-    const colours = isQuiet ? [pixelOf(style.dark ? [1, 1, 1] : [0, 0, 0])] : pixelRamp((share) => speedColour(share, style.dark));
+    const colours = coloursOf(style);
     const toLevel = range.high > 0 && !isQuiet ? 1 / range.high : 0;
     const { bodies, bodyWidth } = frame;
     const scale = camera.scale * ratio;
@@ -55,12 +56,26 @@ export class ParticleLayer {
   }
 }
 
+/** By speed, or one for all where cells have the colours. */
+function coloursOf(style: Style): Uint32Array {
+  if (style.liquid === "speed") return pixelRamp((share) => speedColour(share, style.dark));
+  return Uint32Array.of(pixelOf(style.dark ? [1, 1, 1] : [0, 0, 0]));
+}
+
+interface Area {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
 /** Where the grid is in the picture, in whole pixels of the screen; null where it is out of sight. */
-function visibleArea({ camera, ratio }: Picture, grid: Grid): { left: number; top: number; width: number; height: number } | null {
+function visibleArea({ camera, ratio }: Picture, grid: Grid): Area | null {
   const [x, y] = [grid.origin[0]!, grid.origin[1]!];
+  const [endX, endY] = [x + grid.cells[0]! * grid.spacing, y + grid.cells[1]! * grid.spacing];
   const left = Math.max(0, Math.floor(camera.screenX(x) * ratio));
-  const top = Math.max(0, Math.floor(camera.screenY(y + grid.cells[1]! * grid.spacing) * ratio));
-  const right = Math.min(Math.ceil(camera.width * ratio), Math.ceil(camera.screenX(x + grid.cells[0]! * grid.spacing) * ratio));
-  const bottom = Math.min(Math.ceil(camera.height * ratio), Math.ceil(camera.screenY(y) * ratio));
+  const top = Math.max(0, Math.floor(camera.screenY(endY) * ratio));
+  const right = Math.ceil(Math.min(camera.width, camera.screenX(endX)) * ratio);
+  const bottom = Math.ceil(Math.min(camera.height, camera.screenY(y)) * ratio);
   return right > left && bottom > top ? { left, top, width: right - left, height: bottom - top } : null;
 }

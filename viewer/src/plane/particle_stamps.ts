@@ -20,8 +20,9 @@ export function makeStamp(radius: number): Stamp {
   for (let phaseY = 0; phaseY < PHASES; phaseY++) {
     for (let phaseX = 0; phaseX < PHASES; phaseX++) {
       const [centreX, centreY] = [reach + (phaseX + 0.5) / PHASES, reach + (phaseY + 0.5) / PHASES];
-      const share = (pixel: number): number => coveredShare(pixel % size, Math.floor(pixel / size), centreX, centreY, radius);
-      coverage.push(Uint8Array.from({ length: size * size }, (_, pixel) => Math.round(255 * share(pixel))));
+      const covered = (pixel: number): number =>
+        coveredShare(pixel % size, Math.floor(pixel / size), centreX, centreY, radius);
+      coverage.push(Uint8Array.from({ length: size * size }, (_, pixel) => Math.round(255 * covered(pixel))));
     }
   }
   return { size, reach, coverage };
@@ -37,6 +38,11 @@ function coveredShare(left: number, top: number, centreX: number, centreY: numbe
   return inside / (SAMPLES * SAMPLES);
 }
 
+/** Which phase a place within a pixel has; a place just below 0 is one of 1 for its neighbour, by rounding. */
+function phaseOf(share: number): number {
+  return Math.min(Math.floor(share * PHASES), PHASES - 1);
+}
+
 /** Pixels of an image, row by row. */
 export interface Pixels {
   readonly width: number;
@@ -47,7 +53,7 @@ export interface Pixels {
 /** Puts a dot with its middle at (x, y) [pixels]; where dots overlap the one that covers more of a pixel has it. */
 export function stampDot(pixels: Pixels, stamp: Stamp, x: number, y: number, colour: number): void {
   const [column, row] = [Math.floor(x), Math.floor(y)];
-  const phase = Math.floor((y - row) * PHASES) * PHASES + Math.floor((x - column) * PHASES);
+  const phase = phaseOf(y - row) * PHASES + phaseOf(x - column);
   const covered = stamp.coverage[phase]!;
   const { size, reach } = stamp;
   const [left, top] = [column - reach, row - reach];

@@ -16,7 +16,13 @@ export interface Pointed {
 const REACH = { contact: 8, segment: 6, particle: 7, disc: 2 };
 
 /** The contact, body, particle or cell at a point; contacts lie upon bodies and win. */
-export function pickAt(at: Pointed, frame: Frame, shapes: PlaneShapes, grid: Grid | null, style: Style): Selection | null {
+export function pickAt(
+  at: Pointed,
+  frame: Frame,
+  shapes: PlaneShapes,
+  grid: Grid | null,
+  style: Style,
+): Selection | null {
   if (frame.kind === LIQUID) return pickLiquid(at, frame, grid, style);
   const hasContacts = style.contacts !== "hidden" || style.forces;
   const contact = hasContacts ? nearestRow(frame.contacts, frame.contactWidth, at, REACH.contact / at.scale) : -1;

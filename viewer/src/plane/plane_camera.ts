@@ -4,7 +4,7 @@
 const CLOSEST = 5000;
 const FARTHEST = 1 / 200;
 
-/** Room around a scene that was fitted: a share of the shorter side, and at least so many pixels; more for the caption. */
+/** Room around a scene that was fitted: a share of the shorter side, at least so many pixels, more for the caption. */
 const MARGIN = 0.04;
 const LEAST_MARGIN = 14;
 const BOTTOM_MARGIN = 46;
@@ -56,7 +56,8 @@ export class PlaneCamera {
 
   /** Another size of the picture: the middle stays, and as much of the plane as before fits the shorter side. */
   setSize(width: number, height: number): void {
-    if (this.isVisible && width > 0 && height > 0) this.rescale(Math.min(width, height) / Math.min(this.width, this.height));
+    const [before, now] = [Math.min(this.width, this.height), Math.min(width, height)];
+    if (before > 0 && now > 0) this.rescale(now / before);
     this.width = width;
     this.height = height;
   }

@@ -13,7 +13,7 @@ import { LiquidPainter } from "./paint_liquid";
 import { paintSelection } from "./paint_selection";
 import { paintWalls } from "./paint_walls";
 import { pickAt } from "./picking";
-import { type Palette, paletteOf, type Picture } from "./picture";
+import { paletteOf, type Picture } from "./picture";
 import { type Box, PlaneCamera } from "./plane_camera";
 import { type PlaneShapes, readShapes } from "./plane_shapes";
 import { rangeWords } from "./range_words";
@@ -62,7 +62,8 @@ export class PlaneView implements View {
 
   constructor() {
     Object.assign(this.element.style, { position: "relative", width: "100%", height: "100%", overflow: "hidden" });
-    Object.assign(this.canvas.style, { position: "absolute", inset: "0", width: "100%", height: "100%", touchAction: "none" });
+    Object.assign(this.canvas.style, { position: "absolute", inset: "0", width: "100%", height: "100%" });
+    this.canvas.style.touchAction = "none"; // fingers move the picture, not the page
     this.canvas.setAttribute("role", "img");
     this.canvas.setAttribute("aria-label", "Picture of the scene");
     this.element.append(this.canvas);
@@ -149,7 +150,8 @@ export class PlaneView implements View {
 
   setCamera(camera: Camera): void {
     const [x = 0, y = 0, span = 0, body = NOBODY, isFitted = 0] = camera;
-    if (!(span > 0)) return; // of a picture that nobody has seen yet
+    this.measure();
+    if (!(span > 0) || !this.view.isVisible) return; // nobody has seen the one picture or the other yet
     const [shiftX, shiftY] = this.placeOf(body) ?? [0, 0];
     this.move(() => {
       [this.view.x, this.view.y] = [x + shiftX, y + shiftY];
@@ -223,12 +225,12 @@ export class PlaneView implements View {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = palette.paper;
     context.fillRect(0, 0, this.view.width, this.view.height);
-    if (this.scene && this.frame) this.paint(context, ratio, palette, this.scene, this.frame);
+    const { view, scene, frame, shapes, style, selection } = this;
+    if (scene && frame) this.paint({ context, ratio, camera: view, scene, shapes, frame, style, selection, palette });
   }
 
-  private paint(context: CanvasRenderingContext2D, ratio: number, palette: Palette, scene: SceneMessage, frame: Frame): void {
-    const { view, shapes, style, selection } = this;
-    const picture: Picture = { context, ratio, camera: view, scene, shapes, frame, style, selection, palette };
+  private paint(picture: Picture): void {
+    const { frame } = picture;
     const words = frame.kind === LIQUID ? this.paintLiquid(picture) : this.paintBodies(picture);
     paintSelection(picture);
     paintCaption(picture, words.filter((word) => word !== null));
@@ -242,11 +244,13 @@ export class PlaneView implements View {
 
   private paintBodies(picture: Picture): (string | null)[] {
     const { frame, style } = picture;
-    const residuals = decades(style.contacts === "residual" ? frame.contacts : new Float32Array(0), frame.contactWidth, residualPlace(frame));
+    const hasHeat = style.contacts === "residual";
+    const residuals = hasHeat ? decades(frame.contacts, frame.contactWidth, residualPlace(frame)) : { low: 0, high: 0 };
     paintWalls(picture);
     paintBodies(picture, this.speeds);
     paintForces(picture);
     paintContacts(picture, residuals);
-    return [style.bodies === "speed" ? rangeWords("speed", this.speeds.range) : null, rangeWords("residual", residuals)];
+    const speed = style.bodies === "speed" ? rangeWords("speed", this.speeds.range) : null;
+    return [speed, rangeWords("residual", residuals)];
   }
 }

@@ -1,4 +1,4 @@
-// From what to what the colours of a picture reach. Ends are round numbers, so that colours stay calm from step to step.
+// From what to what the colours of a picture reach. Ends are round numbers, so that colours are calm over many steps.
 
 const MANTISSAS = [1, 1.5, 2, 3, 4, 5, 7, 10];
 const MOST_SAMPLES = 4096;

@@ -95,12 +95,12 @@ export class KeyActions {
   }
 
   private seekBy(frames: number): void {
-    const shown = this.store.get("frames")[0];
+    const from = this.session.goal();
     const state = this.store.get("state");
-    if (shown == null || state === null) return;
+    if (from === null || state === null) return;
     if (state.playing) this.store.send({ type: "pause" });
-    const place = Math.min(Math.max(shown.place + frames, state.first), this.session.last());
-    if (place !== shown.place) this.store.send({ type: "seek", place });
+    const place = Math.min(Math.max(from + frames, state.first), this.session.last());
+    if (place !== from) this.store.send({ type: "seek", place });
   }
 
   private changeSpeed(direction: 1 | -1): void {

@@ -13,6 +13,8 @@ import type { Wait } from "./wait_words";
 
 const now = (): number => performance.now() / 1e3;
 
+const PATIENCE = 0.5; // [s]; another frame that comes later than this is the answer, too
+
 export interface SessionHandlers {
   code(message: Code): void;
   file(message: FileMessage): void;
@@ -34,6 +36,8 @@ export class Session {
   private newest = 0;
   /** Where the user went back to; null while the newest frame is to be seen. */
   private sought: number | null = null;
+  /** The place that was asked for and is not yet drawn, and when that was. */
+  private heading: { place: number; since: number } | null = null;
 
   /** `known` are frames that need not be waited for, all of one scene: their history is there from the beginning. */
   constructor(store: Store, source: Source, handlers: SessionHandlers, known: readonly Frame[] = []) {
@@ -67,10 +71,14 @@ export class Session {
     return Math.max(this.newest, this.store.get("state")?.last ?? 0);
   }
 
-  /** Whether an older frame is shown because the user asked for it. */
+  /** Whether an older frame is shown, or will be, because the user asked for it. */
   isBack(): boolean {
-    const shown = this.store.get("frames")[0];
-    return this.store.get("welcome")?.mode === "live" && this.sought !== null && shown != null && shown.place < this.last();
+    return this.store.get("welcome")?.mode === "live" && this.sought !== null && (this.goal() ?? 0) < this.last();
+  }
+
+  /** The place that is shown, or will be as soon as it has come: the next key counts from there. */
+  goal(): number | null {
+    return this.heading?.place ?? this.store.get("frames")[0]?.place ?? null;
   }
 
   waits(): Wait {
@@ -89,6 +97,8 @@ export class Session {
 
   private send(command: Command): void {
     if (this.store.get("lost") !== null) return;
+    if (command.type === "seek") this.heading = { place: command.place, since: now() };
+    else if (command.type !== "ack" && command.type !== "pause") this.heading = null;
     if (this.live) this.expect(command);
     this.source.send(command);
   }
@@ -144,6 +154,7 @@ export class Session {
     this.giveUp();
     this.newest = 0;
     this.sought = null;
+    this.heading = null;
     this.store.set("selection", null);
     this.store.set("follow", null);
     const history: HistoryRow[][] = [];
@@ -170,6 +181,7 @@ export class Session {
   private draw(arrived: (Frame | undefined)[]): void {
     const before = this.store.get("frames");
     const frames = Array.from({ length: this.queue.lanes }, (_, lane) => arrived[lane] ?? before[lane] ?? null);
+    if (this.heading?.place === frames[0]?.place || now() - (this.heading?.since ?? 0) > PATIENCE) this.heading = null;
     const { model } = this.store;
     const selection = this.selectionIn(before, frames);
     const isOther = selection !== model.selection;

@@ -6,27 +6,8 @@ import { button } from "./controls";
 import { formatTime } from "./numbers";
 import type { Session } from "./session";
 
-const PERIOD = 40; // [ms] between two asks while the slider is dragged
-
-/** Asks for frames no faster than they can come; the last ask always goes out. */
-function makeSeek(store: Store): (place: number) => void {
-  let wanted: number | null = null;
-  let timer = 0;
-  const ask = (): void => {
-    timer = 0;
-    if (wanted === null) return;
-    store.send({ type: "seek", place: wanted });
-    wanted = null;
-    timer = window.setTimeout(ask, PERIOD);
-  };
-  return (place) => {
-    wanted = place;
-    if (timer === 0) ask();
-  };
-}
-
 export function makeTimeline(store: Store, session: Session): HTMLElement {
-  const seek = makeSeek(store);
+  const seek = (place: number): void => store.send({ type: "seek", place }); // of many, only the last is answered
   const slider = make("input", {
     type: "range", step: 1, min: 0, max: 0, value: 0, "data-action": "seek", "aria-label": "Frame that is shown",
   });
@@ -51,7 +32,7 @@ export function makeTimeline(store: Store, session: Session): HTMLElement {
     slider.disabled = last <= first || store.get("lost") !== null;
     older.hidden = !session.isBack();
     if (frame === null) return;
-    if (!dragged) slider.value = String(frame.place);
+    if (!dragged) slider.value = String(session.goal() ?? frame.place);
     slider.setAttribute("aria-valuetext", `step ${frame.step}, ${formatTime(frame.time)}, frame ${frame.place} of ${last}`);
     setText(place, `${frame.place} / ${last}`);
   });

@@ -1,6 +1,7 @@
 // The canvas of a picture in space, or the sentence that stands in its place.
 
 import { LinearSRGBColorSpace, WebGLRenderer } from "three";
+import { isSoftwareDrawn } from "./graphics";
 
 const NO_WEBGL =
   "This browser shows no pictures in space: WebGL 2 is missing or switched off. Numbers and curves are right all the same.";
@@ -28,7 +29,7 @@ export class PictureCanvas {
       textAlign: "center",
     });
     this.sentence.setAttribute("role", "alert");
-    const options: WebGLContextAttributes = { antialias: true, stencil: true, alpha: false };
+    const options: WebGLContextAttributes = { antialias: !isSoftwareDrawn(), stencil: true, alpha: false };
     this.context = this.canvas.getContext("webgl2", options);
     this.renderer = this.context ? this.makeRenderer(this.context) : null;
     if (this.renderer) this.element.append(this.canvas);

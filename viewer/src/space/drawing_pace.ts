@@ -1,5 +1,5 @@
 // How finely is drawn: as fine as the screen while that is quick, coarser while pictures take long. When nothing moves
-// any more, the last picture is drawn once more, fine.
+// any more, the last picture is drawn once more, fine; twice as fine as the screen where edges are not smoothed.
 
 /** A picture should not take longer than this [ms]. */
 const SLOW = 70;
@@ -19,13 +19,17 @@ export class DrawingPace {
   private smooth = 0;
   private measured = -PASSED_OVER;
 
+  /** `smoothsEdges`: the canvas does it by itself. */
+  constructor(private readonly smoothsEdges: boolean) {}
+
   /** Device pixels per CSS pixel of a picture that moves, on a screen that has `screen` of them. */
   moving(screen: number): number {
-    return Math.max(this.still(screen) * this.coarseness, Math.min(COARSEST, screen));
+    return Math.max(Math.min(screen, FINEST) * this.coarseness, Math.min(COARSEST, screen));
   }
 
+  /** Of one that is at rest. */
   still(screen: number): number {
-    return Math.min(screen, FINEST);
+    return this.smoothsEdges ? Math.min(screen, FINEST) : FINEST;
   }
 
   /** A picture that moved took so long [ms]. */

@@ -8,6 +8,8 @@ import { batchGeometry, RECORD_SHADER, Records } from "./records";
 
 const TEXELS = ARROW_NUMBERS / 4;
 const BATCH = 512;
+/** Of more arrows than this, those inside of bodies cannot be told apart: they are not drawn. */
+const CROWD = 3000;
 
 const VERTEX = `${SHADER_HEAD}${RECORD_SHADER}
 in vec2 position; // across, in shafts; along: 0 foot, 1 neck, 2 tip
@@ -59,6 +61,7 @@ export class ForceArrows {
   private readonly records = new Records(TEXELS, 0, BATCH);
   private readonly thickness = { value: 0.01 };
   private readonly materials: RawShaderMaterial[];
+  private readonly hidden: Mesh;
   private longest = 1;
 
   constructor(look: Look) {
@@ -75,8 +78,8 @@ export class ForceArrows {
     const [seen, hidden] = [make(1), make(0.42)];
     hidden.depthFunc = GreaterDepth;
     this.materials = [seen, hidden];
-    for (const material of this.materials) {
-      const mesh = new Mesh(this.geometry, material);
+    this.hidden = new Mesh(this.geometry, hidden);
+    for (const mesh of [new Mesh(this.geometry, seen), this.hidden]) {
       mesh.frustumCulled = false;
       this.node.add(mesh);
     }
@@ -99,6 +102,7 @@ export class ForceArrows {
     this.records.changed();
     this.geometry.instanceCount = Math.ceil(count / BATCH);
     this.node.visible = count > 0;
+    this.hidden.visible = count <= CROWD;
   }
 
   dispose(): void {

@@ -28,19 +28,18 @@ in vec2 fromMiddle;
 uniform float spacing;
 out vec4 shown;
 
-float lines(vec2 at, float wide) {
-  vec2 step_ = fwidth(at);
-  vec2 off = abs(fract(at - 0.5) - 0.5) / max(step_, 1e-6);
-  vec2 drawn = (1.0 - smoothstep(wide - 0.5, wide + 0.5, off)) * (1.0 - smoothstep(0.15, 0.5, step_));
+/** Lines at whole numbers, where a pixel covers \`step_\` of them; fading where they would flicker. */
+float lines(vec2 at, vec2 step_, float wide) {
+  vec2 off = abs(fract(at - 0.5) - 0.5) / step_;
+  vec2 drawn = clamp(wide + 0.5 - off, 0.0, 1.0) * clamp(1.4 - 2.8 * step_, 0.0, 1.0);
   return max(drawn.x, drawn.y);
 }
 
 void main() {
-  float far = length(fromMiddle);
-  if (far > 1.0) discard;
   vec2 at = place / spacing;
-  float drawn = max(0.5 * lines(at, 0.5 * ratio), lines(0.2 * at, 0.6 * ratio));
-  shown = vec4(mix(mix(ground, line, drawn), background, smoothstep(0.12, 0.95, far)), 1.0);
+  vec2 step_ = fwidth(at) + 1e-6;
+  float drawn = max(0.5 * lines(at, step_, 0.5 * ratio), lines(0.2 * at, 0.2 * step_, 0.6 * ratio));
+  shown = vec4(mix(mix(ground, line, drawn), background, smoothstep(0.12, 0.95, length(fromMiddle))), 1.0);
 }`;
 
 /** 1, 2 or 5 times a power of ten [m], near to `length`. */

@@ -6,7 +6,7 @@ import { DrawingPace, REST } from "./drawing_pace";
 const ASK_AGAIN = 3;
 
 export class Painter {
-  private readonly pace = new DrawingPace();
+  private readonly pace: DrawingPace;
   private isWanted = false;
   private frame = 0;
   private asking: ReturnType<typeof setTimeout> | undefined;
@@ -19,7 +19,9 @@ export class Painter {
   constructor(
     private readonly context: WebGL2RenderingContext,
     private readonly draw: (ratio: number) => void,
-  ) {}
+  ) {
+    this.pace = new DrawingPace(context.getContextAttributes()?.antialias ?? false);
+  }
 
   request(): void {
     this.isStill = false;

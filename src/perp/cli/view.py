@@ -1,0 +1,239 @@
+"""`perp view`: a scene or a recording in the browser, live or as one file."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from perp.cli.assignments import split_assignments
+from perp.cli.errors import CommandError, refusing
+from perp.cli.group import NOT_CONVERGED
+from perp.cli.scene_options import GIVEN
+from perp.cli.simulation_run import Run, build_scene, naming
+from perp.cli.solve import choose
+from perp.errors import FileFormatError, MissingExtra
+
+if TYPE_CHECKING:
+    from perp.cli.view_progress import OnCount
+    from perp.viewer.assets import Page
+    from perp.viewer.messages import Start
+    from perp.viewer.recorded_run import RecordedRun
+
+DEFAULT_SCENE = "stack"
+DEFAULT_STEPS = 300
+PAGES = (".html", ".htm")
+
+
+def view(
+    ctx: typer.Context,
+    scene: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SCENE",
+            help="A scene; 'perp scenes' lists them. Default stack: the page can choose another.",
+            show_default=False,
+        ),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option("--method", "-m", help="A method; default the scene's own, 'perp methods' lists all."),
+    ] = None,
+    method_option: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the method; may be repeated.")
+    ] = None,
+    size: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the scene; --NAME VALUE does the same.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the scene's random numbers; default 0.")] = None,
+    model: Annotated[str | None, typer.Option(help="The law of friction: box, cone or convex.")] = None,
+    tol: Annotated[
+        float | None, typer.Option(help="Residual at which the solve of a step has succeeded; default 1e-8.")
+    ] = None,
+    max_iterations: Annotated[
+        int | None,
+        typer.Option(help="Limit for each step; default the scene's for its own method, else that of the method."),
+    ] = None,
+    dt: Annotated[float | None, typer.Option(help="Length of a step in seconds; default the scene's own.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Where to listen on this machine; default a free port.")
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the address, and leave it to you to open it.")
+    ] = False,
+    replay: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Show a recording of 'perp simulate --record'.")
+    ] = None,
+    export: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write one .html file that works offline, and show nothing.")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(help=f"How many steps of the scene to export; default {DEFAULT_STEPS}.")
+    ] = None,
+) -> None:
+    """Watch a scene in the browser: play, pause and step, switch the method, compare two, see forces and convergence.
+
+    perp view wall --method pgs                     live, on this machine
+
+    perp view --replay run.hdf5                     a recording
+
+    perp view stack --export page.html --steps 200  one file, also with --replay
+
+    Options of the scene are options here, too: perp view dam_break --cells 48. SCENE --help lists them.
+
+    The page is for this machine and this address only, which has a random part. Ctrl-C ends server and simulation.
+
+    Exit codes: 0 done, 1 exported, but the state became infinite, 2 bad usage or a bad file, 130 interrupted.
+    """
+    from perp.viewer.assets import read_page, require_packages
+
+    flags = {
+        "SCENE": scene,
+        "--method": method,
+        "--method-option": method_option,
+        "--size": size,
+        "--seed": seed,
+        "--model": model,
+        "--tol": tol,
+        "--max-iterations": max_iterations,
+        "--dt": dt,
+        **{f"--{name.replace('_', '-')}": value for name, value in ctx.meta.get(GIVEN, {}).items()},
+    }
+    if replay is not None:
+        _refuse("--replay shows what was recorded", flags | {"--steps": steps})
+    if export is None:
+        _refuse("without --export nothing is written", {"--steps": steps})
+    else:
+        _refuse("--export writes a file and starts no server", {"--port": port, "--no-browser": no_browser or None})
+        _require_target(export)
+    with refusing(OSError, MissingExtra):
+        page = read_page()
+        if export is None:
+            require_packages()
+    if replay is None:
+        count = DEFAULT_STEPS if steps is None else steps
+        start = _check_scene(
+            ctx, scene or DEFAULT_SCENE, method, method_option, size, seed, model, tol, max_iterations, dt, count
+        )
+    else:
+        start, count = _check_recording(replay)
+    if export is None:
+        _show(start, page, port or 0, browse=not no_browser)
+    else:
+        _export(start, page, count, export)
+
+
+def _refuse(reason: str, flags: dict[str, object]) -> None:
+    """Those that were given have no place here."""
+    given = [flag for flag, value in flags.items() if value is not None]
+    if given:
+        raise CommandError(f"{reason}: leave {' and '.join(given)} away")
+
+
+def _require_target(path: Path) -> None:
+    """Find out before the work, not after it, that the page has no place to go."""
+    if path.suffix.lower() not in PAGES:
+        raise CommandError(f"--export {path}: pages are written as .html")
+    if path.is_dir() or not path.parent.is_dir():
+        raise CommandError(f"--export {path}: there is no such folder, or it is not a place for a file")
+
+
+def _check_scene(
+    ctx: typer.Context,
+    scene: str,
+    method: str | None,
+    method_options: list[str] | None,
+    sizes: list[str] | None,
+    seed: int | None,
+    model: str | None,
+    tol: float | None,
+    max_iterations: int | None,
+    dt: float | None,
+    steps: int,
+) -> Start:
+    """Build the scene once, so that whatever is wrong with the line is told here, and not in the browser."""
+    from perp.viewer.messages import Start
+
+    made = build_scene(scene, sizes or [], seed, model, False, ctx)
+    with naming("--method-option"):
+        words = split_assignments(method_options or [])
+        solver = choose(made.kind.method if method is None else method, words)
+    Run(made, solver, words, steps, made.dt if dt is None else dt, tol, max_iterations, False, False).check()
+    return Start(
+        scene=scene,
+        options=made.options,
+        seed=made.seed,
+        model=model,
+        method=method,
+        method_options={name: getattr(solver, name) for name in words},
+        tol=tol,
+        max_iterations=max_iterations,
+        dt=dt,
+    )
+
+
+def _check_recording(path: Path) -> tuple[Start, int]:
+    """What to show, and how many frames it has."""
+    from perp.recording import Recording
+    from perp.viewer.messages import Start
+
+    with refusing(FileFormatError, MissingExtra, OSError), Recording(path) as recording:
+        frames = len(recording)
+    if not frames:
+        raise CommandError(f"{path}: there are no frames in it")
+    return Start(replay=str(path.absolute())), frames
+
+
+def _show(start: Start, page: Page, port: int, *, browse: bool) -> None:
+    from perp.viewer.browser import open_browser
+    from perp.viewer.server import listen, serve
+
+    def tell(address: str) -> None:
+        typer.echo(f"{_name(start)}: {address}\nCtrl-C ends it.")
+        if browse:
+            open_browser(address)
+
+    try:
+        listener = listen(port)
+    except OSError as error:
+        raise CommandError(
+            f"--port {port}: {error.strerror}: choose another one, or none, which finds a free port"
+        ) from error
+    with closing(listener):
+        serve(start, page, listener, on_ready=tell)
+
+
+def _export(start: Start, page: Page, count: int, path: Path) -> None:
+    from perp.cli.view_progress import counting
+    from perp.viewer.export import LARGE, export_page
+    from perp.viewer.refusals import Refusal
+
+    with refusing(Refusal, OSError, MemoryError):
+        with counting(count) as on_step:
+            run = _record(start, count, on_step)
+        written = export_page(path, run, f"perp: {_name(start)}", page)
+    typer.echo(f"wrote {path}: {len(run.frames):,} frames, {written / 1e6:.1f} MB; it opens in any browser, offline")
+    if written > LARGE:
+        typer.echo(
+            f"perp: warning: browsers take long to open more than {LARGE / 1e6:.0f} MB: fewer steps make it smaller",
+            err=True,
+        )
+    if run.note is not None:
+        typer.echo(f"perp: {run.note}", err=True)
+        raise typer.Exit(NOT_CONVERGED)
+
+
+def _record(start: Start, count: int, on_step: OnCount | None) -> RecordedRun:
+    if start.replay is not None:
+        from perp.viewer.replay import load_recording
+
+        return load_recording(start.replay, on_step)
+    from perp.viewer.recorded_run import run_steps
+
+    return run_steps(start, count, on_step)
+
+
+def _name(start: Start) -> str:
+    return start.scene if start.replay is None else Path(start.replay).name
