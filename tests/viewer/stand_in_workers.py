@@ -54,5 +54,5 @@ def chatter(connection, start) -> None:
 
 def slow(connection, start) -> None:
     """Takes its time before the first word."""
-    time.sleep(0.4)
+    time.sleep(0.7)
     echo(connection, start)

@@ -114,8 +114,8 @@ def test_a_reset_in_a_long_solve_brings_a_new_process_that_knows_what_was_wished
         page.close()
 
 
-def test_a_process_that_answers_or_still_begins_is_left_alone(run_viewer):
-    with run_viewer(stand_in_workers.slow, patience=0.1) as viewer:
+def test_a_process_that_answers_or_still_begins_is_left_alone(run_viewer, is_running):
+    with run_viewer(stand_in_workers.slow, patience=0.5) as viewer:
         page = viewer.connect()
         page.send(RESET)
         pid = json.loads(page.recv())["pid"]
@@ -124,10 +124,10 @@ def test_a_process_that_answers_or_still_begins_is_left_alone(run_viewer):
         page.send(RESET)
         page.recv()
         with pytest.raises(TimeoutError):
-            page.recv(timeout=0.3)
+            page.recv(timeout=0.7)
         page.send(PLAY)
         assert heard(page) == Play()
-        assert pid
+        assert is_running(pid)
         page.close()
 
 

@@ -47,7 +47,7 @@ const HEAT = pair<Ramp>(
 );
 
 const SPEED = pair<Ramp>(
-  ["#1f4e8c", "#1f7fa8", "#2fa694", "#86c46a", "#f0dd55"].map(hex),
+  ["#3a69ad", "#2f8bb3", "#35a995", "#8ac66b", "#f0dd55"].map(hex),
   ["#2a62ad", "#2792bd", "#39b79f", "#93d06f", "#f6e56a"].map(hex),
 );
 
@@ -111,9 +111,10 @@ export function islandColour(number: number, dark: boolean): Rgb {
 
 /** A body's own colour, or a calm one by its number; each a little lighter or darker than its neighbours. */
 export function bodyColour(body: number, own: Rgb | null, dark: boolean): Rgb {
-  if (body < 0) return own ?? WORLD[+dark]!;
   const colours = BODIES[+dark]!;
-  return shade(own ?? colours[body % colours.length]!, 0.09 * scatter(body));
+  const chosen = own && dark ? shade(own, 0.16) : own; // black would be lost on a dark page
+  if (body < 0) return chosen ?? WORLD[+dark]!;
+  return shade(chosen ?? colours[body % colours.length]!, 0.09 * scatter(body));
 }
 
 /** Of a speed, as a share (0..1) of the largest. */
@@ -139,12 +140,12 @@ function ramp(title: string, colours: Ramp, low = "0", high = "largest"): Legend
   return { kind: "ramp", title, colours: [...colours], low, high };
 }
 
-/** What the colours of a picture mean; empty where they mean nothing. */
-export function legend(style: Style, kind: SceneMessage["kind"]): LegendGroup[] {
+/** What the colours of a picture mean; empty where they mean nothing. Liquids in space are coloured by speed only. */
+export function legend(style: Style, kind: SceneMessage["kind"], dimension: SceneMessage["dimension"] = 2): LegendGroup[] {
   const groups: LegendGroup[] = [];
   const dark = +style.dark;
   if (kind === "liquid") {
-    if (style.liquid === "speed") groups.push(ramp("Speed", SPEED[dark]!));
+    if (style.liquid === "speed" || dimension === 3) groups.push(ramp("Speed", SPEED[dark]!));
     else if (style.liquid === "pressure") groups.push(ramp("Pressure", PRESSURE[dark]!));
     else if (style.liquid === "residual") groups.push(ramp("Residual (log)", HEAT[dark]!, "smallest"));
     else {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { pressureColour, speedColour, stateColour } from "../src/colours";
 import type { Frame } from "../src/layout";
 import { BodySpeeds } from "../src/plane/body_speeds";
-import { cellRange, colourCells, meanSpeeds } from "../src/plane/cell_colours";
+import { colourCells, liquidRange } from "../src/plane/cell_colours";
 import { pixelOf } from "../src/plane/colour_tables";
 import { makeStamp, PHASES, stampDot } from "../src/plane/particle_stamps";
 import type { Style } from "../src/view";
@@ -18,7 +18,7 @@ function colours(style: Partial<Style>): Uint32Array {
   const pixels = new Uint32Array(6);
   const frame = makeLiquid([[1.1, 2.1, 4], [1.2, 2.2, 2], [1.6, 3.4, 1]], CELLS);
   const whole = { ...STYLE, ...style };
-  colourCells(pixels, frame, GRID, whole, cellRange(frame, GRID, whole));
+  colourCells(pixels, frame, GRID, whole, liquidRange(frame, whole));
   return pixels;
 }
 
@@ -49,13 +49,13 @@ test("a residual that is not known is grey", () => {
   assert.notEqual(pixels[3], pixels[0]);
 });
 
-test("speeds of cells are the means of their particles", () => {
-  const frame = makeLiquid([[1.1, 2.1, 4], [1.2, 2.2, 2], [1.6, 3.4, 1], [99, 99, 50]], CELLS);
-  assert.deepEqual([...meanSpeeds(frame, GRID)], [3, NaN, NaN, NaN, NaN, 1]);
+test("speeds reach to that of the fastest particle", () => {
+  const frame = makeLiquid([[1.1, 2.1, 4], [1.2, 2.2, 2], [1.6, 3.4, 1]], CELLS);
+  assert.deepEqual(liquidRange(frame, { ...STYLE, liquid: "speed" }), { low: 0, high: 4 });
 });
 
 test("a range of pressures reaches below zero only where there are such", () => {
-  const low = (cells: number[][]): number => cellRange(makeLiquid([], cells), GRID, STYLE).low;
+  const low = (cells: number[][]): number => liquidRange(makeLiquid([], cells), STYLE).low;
   assert.equal(low(CELLS), -10);
   assert.equal(low([[10, 1, 0], [-10, 0, 0]]), 0, "a cell without liquid does not count");
 });

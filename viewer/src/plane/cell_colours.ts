@@ -5,7 +5,6 @@ import { CELL_NUMBERS, type Frame } from "../layout";
 import type { Grid } from "../messages";
 import type { Style } from "../view";
 import { levelOf, pixelOf, pixelRamp } from "./colour_tables";
-import { cellAt } from "./picking";
 import { decades, linearRange, type ValueRange } from "./value_range";
 
 const LIQUID_BIT = 1;
@@ -19,12 +18,11 @@ const MOST_PRESSURES = 0.97;
 /** How strongly cells that press are coloured beside those that separate. */
 const QUIET = 0.45;
 
-/** From what to what the colours of cells reach. */
-export function cellRange(frame: Frame, grid: Grid, style: Style): ValueRange {
+/** From what to what the colours of cells, or of particles, reach. */
+export function liquidRange(frame: Frame, style: Style): ValueRange {
   if (style.liquid === "pressure") return pressureRange(frame);
   if (style.liquid === "residual") return decades(frame.cells, CELL_NUMBERS, RESIDUAL);
   if (style.liquid === "separating") return { low: 0, high: 1 };
-  if (!style.particles) return linearRange(meanSpeeds(frame, grid));
   return linearRange(frame.bodies, frame.bodyWidth, frame.dimension);
 }
 
@@ -42,38 +40,20 @@ function pressureRange(frame: Frame): ValueRange {
   return { low: hasNegative ? -high : 0, high };
 }
 
-/** Mean speed of the particles in each cell [m/s]; NaN where there are none. */
-export function meanSpeeds(frame: Frame, grid: Grid): Float32Array {
-  const count = grid.cells[0]! * grid.cells[1]!;
-  const [sums, counts] = [new Float32Array(count), new Uint32Array(count)];
-  for (let at = 0; at < frame.bodies.length; at += frame.bodyWidth) {
-    const cell = cellAt(frame.bodies[at]!, frame.bodies[at + 1]!, grid);
-    if (cell < 0) continue;
-    sums[cell]! += frame.bodies[at + 2]!;
-    counts[cell]!++;
-  }
-  return sums.map((sum, cell) => (counts[cell]! > 0 ? sum / counts[cell]! : NaN));
-}
-
 /** Fills pixels, the top row of cells first; those without liquid stay clear. */
 export function colourCells(pixels: Uint32Array, frame: Frame, grid: Grid, style: Style, range: ValueRange): void {
   const [across, along] = [grid.cells[0]!, grid.cells[1]!];
-  const pixelOfCell = cellChooser(frame, grid, style, range);
+  const pixelOfCell = cellChooser(frame, style, range);
   for (let i = 0, cell = 0; i < across; i++) {
     for (let j = 0; j < along; j++, cell++) pixels[(along - 1 - j) * across + i] = pixelOfCell(cell);
   }
 }
 
-function cellChooser(frame: Frame, grid: Grid, style: Style, range: ValueRange): (cell: number) => number {
+function cellChooser(frame: Frame, style: Style, range: ValueRange): (cell: number) => number {
   const { cells } = frame;
   const { dark } = style;
   const unknown = pixelOf(speedColour(NaN, dark));
   const scale = range.high > 0 ? 1 / range.high : 0;
-  if (style.liquid === "speed") {
-    const speeds = meanSpeeds(frame, grid);
-    const ramp = pixelRamp((share) => speedColour(share, dark));
-    return (cell) => (Number.isNaN(speeds[cell]!) ? 0 : ramp[levelOf(speeds[cell]! * scale)]!);
-  }
   if (style.liquid === "separating") {
     const [pressing, separating] = [pixelOf(stateColour(0, dark), QUIET), pixelOf(stateColour(2, dark))];
     return (cell) => {

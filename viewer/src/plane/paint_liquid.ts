@@ -2,7 +2,7 @@
 
 import { speedColour } from "../colours";
 import type { Grid } from "../messages";
-import { cellRange, colourCells } from "./cell_colours";
+import { colourCells, liquidRange } from "./cell_colours";
 import { pixelRamp } from "./colour_tables";
 import { ParticleLayer } from "./particle_layer";
 import { PixelImage } from "./pixel_image";
@@ -31,9 +31,9 @@ export class LiquidPainter {
   /** Paints everything; returns what the colours reach to. */
   paint(picture: Picture): ValueRange {
     const { frame, style } = picture;
-    const range = cellRange(frame, this.grid, style);
+    const range = liquidRange(frame, style);
     this.paintRoom(picture);
-    if (style.liquid === "speed" && style.particles) this.paintWater(picture, range);
+    if (style.liquid === "speed") this.paintWater(picture, range);
     else this.paintCells(picture, range);
     if (style.particles) this.particles.paint(picture, this.grid, range);
     this.paintSolid(picture);
@@ -59,7 +59,7 @@ export class LiquidPainter {
   private paintWater({ context, camera, frame, style }: Picture, range: ValueRange): void {
     const water = this.water.draw(frame, this.grid, pixelRamp((share) => speedColour(share, style.dark)), range.high);
     context.save();
-    context.globalAlpha = WATER_OPACITY;
+    context.globalAlpha = style.particles ? WATER_OPACITY : 1;
     context.imageSmoothingEnabled = true;
     context.drawImage(water, ...this.gridOnScreen(camera));
     context.restore();

@@ -1,4 +1,4 @@
-// A soft body of water under its particles: wide dots on a coarse image, which is magnified smoothly.
+// A soft body of water, alone or under its particles: wide dots on a coarse image, which is magnified smoothly.
 
 import type { Frame } from "../layout";
 import type { Grid } from "../messages";
@@ -6,10 +6,9 @@ import { levelOf } from "./colour_tables";
 import { makeStamp, type Stamp, stampDot } from "./particle_stamps";
 import { PixelImage } from "./pixel_image";
 
-/** Pixels of a cell; so few that it costs little, so many that the surface looks smooth. */
-const FINE = 3;
-/** Grids with more cells along a side have one pixel a cell. */
-const MOST_FINE = 512;
+/** Pixels along the grid, at most so many a cell: few enough to cost little, and enough for a smooth surface. */
+const PIXELS = 400;
+const FINEST = 3;
 /** Radius of a dot in cells: neighbours that are a cell apart leave no gap. */
 const RADIUS = 0.85;
 
@@ -19,7 +18,7 @@ export class WaterLayer {
   private readonly stamp: Stamp;
 
   constructor(grid: Grid) {
-    this.fine = Math.max(...grid.cells) > MOST_FINE ? 1 : FINE;
+    this.fine = Math.min(Math.max(Math.round(PIXELS / Math.max(...grid.cells)), 1), FINEST);
     this.stamp = makeStamp(RADIUS * this.fine);
   }
 

@@ -4,8 +4,16 @@ import { make, type Attributes } from "../panels/panel";
 
 export function button(action: string, attributes: Attributes, press: () => void, ...children: (Node | string)[]): HTMLButtonElement {
   const node = make("button", { type: "button", "data-action": action, ...attributes }, ...children);
-  node.addEventListener("click", press);
+  node.addEventListener("click", (event) => {
+    press();
+    leaveAfterPointer(node, event);
+  });
   return node;
+}
+
+/** Who pressed with the pointer has not come to stay: the space bar then plays, and does not press the same button again. */
+function leaveAfterPointer(node: HTMLElement, event: MouseEvent): void {
+  if (event.detail > 0) node.blur();
 }
 
 /** One of several values, each with words; the label is not seen where `quiet`. */
@@ -30,5 +38,6 @@ export function choice<V extends string>(
 export function tick(action: string, label: string, choose: (on: boolean) => void): { element: HTMLLabelElement; box: HTMLInputElement } {
   const box = make("input", { type: "checkbox", "data-action": action });
   box.addEventListener("change", () => choose(box.checked));
+  box.addEventListener("click", (event) => leaveAfterPointer(box, event));
   return { element: make("label", { class: "control" }, box, make("span", {}, label)), box };
 }

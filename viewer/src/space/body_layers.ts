@@ -1,4 +1,4 @@
-// The bodies of a scene: their surfaces, their shadow on the ground, and the outline of the one that is chosen.
+// The bodies of a scene: their surfaces, their shadow on the ground, and outline and glow of the one that is chosen.
 
 import { Group } from "three";
 import { bodyColour, islandColour, type Rgb, speedColour } from "../colours";
@@ -9,7 +9,7 @@ import { BodySpeeds } from "./body_speeds";
 import { ColourList, ColourRamp, writeColour } from "./colour_table";
 import type { Look } from "./look";
 import { GroupLayer, groupShapes, type ShapeGroup } from "./shape_groups";
-import { outlineMaterial, shadowMaterial, shapeMaterial } from "./shape_material";
+import { glowMaterial, outlineMaterial, shadowMaterial, shapeMaterial } from "./shape_material";
 
 export class BodyLayers {
   readonly node = new Group();
@@ -22,18 +22,20 @@ export class BodyLayers {
   private readonly surfaces: GroupLayer;
   private readonly shadows: GroupLayer;
   private readonly outlines: GroupLayer;
+  private readonly glows: GroupLayer;
   private readonly speeds = new BodySpeeds();
   private own: (shape: Shape) => Rgb = (shape) => bodyColour(shape.body, shape.color, false);
   private islands = new ColourList((island) => islandColour(island, false));
   private ramp = new ColourRamp((share) => speedColour(share, false));
   /** What the bodies were painted for last: their own colours need painting once only. */
-  private painted = "";
+  private painted: Style["bodies"] | null = null;
 
   constructor(look: Look) {
     this.surfaces = new GroupLayer((form) => shapeMaterial(form, look));
     this.outlines = new GroupLayer((form) => outlineMaterial(form, look));
     this.shadows = new GroupLayer((form) => shadowMaterial(form, look));
-    this.node.add(this.surfaces.node, this.outlines.node, this.shadows.node);
+    this.glows = new GroupLayer((form) => glowMaterial(form, look));
+    this.node.add(...this.layers().map((layer) => layer.node));
     this.node.visible = false;
   }
 
@@ -51,7 +53,7 @@ export class BodyLayers {
     this.own = (shape) => bodyColour(shape.body, shape.color, dark);
     this.islands = new ColourList((island) => islandColour(island, dark));
     this.ramp = new ColourRamp((share) => speedColour(share, dark));
-    this.painted = "";
+    this.painted = null;
   }
 
   castShadows(cast: boolean): void {
@@ -63,11 +65,10 @@ export class BodyLayers {
     this.speeds.see(frame);
     for (const group of this.groups) group.move(frame.bodies);
     for (const group of this.chosen) group.move(frame.bodies);
-    const painting = `${style.bodies} ${this.selected}`;
-    if (style.bodies === "own" && painting === this.painted) return;
-    this.painted = painting;
+    if (style.bodies === "own" && this.painted === "own") return;
+    this.painted = style.bodies;
     const colourOf = this.colouring(frame, style.bodies);
-    for (const group of this.groups) group.paint(colourOf, this.selected);
+    for (const group of this.groups) group.paint(colourOf);
   }
 
   hide(): void {
@@ -81,6 +82,7 @@ export class BodyLayers {
     const shapes = body === null ? [] : this.shapes.filter((shape) => shape.body === body);
     this.chosen = groupShapes(shapes, this.meshes);
     this.outlines.fill(this.chosen);
+    this.glows.fill(this.chosen);
   }
 
   private colouring(frame: Frame, by: Style["bodies"]): (shape: Shape, into: Uint8Array, at: number) => void {
@@ -93,18 +95,23 @@ export class BodyLayers {
     };
   }
 
+  /** In the order of drawing. */
+  private layers(): GroupLayer[] {
+    return [this.surfaces, this.outlines, this.shadows, this.glows];
+  }
+
   private clear(): void {
     for (const group of [...this.groups, ...this.chosen]) group.dispose();
     this.groups = [];
     this.chosen = [];
     this.selected = null;
-    this.painted = "";
+    this.painted = null;
     this.speeds.forget();
-    for (const layer of [this.surfaces, this.outlines, this.shadows]) layer.fill([]);
+    for (const layer of this.layers()) layer.fill([]);
   }
 
   dispose(): void {
     this.clear();
-    for (const layer of [this.surfaces, this.outlines, this.shadows]) layer.dispose();
+    for (const layer of this.layers()) layer.dispose();
   }
 }

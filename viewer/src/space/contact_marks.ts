@@ -6,7 +6,7 @@ import { GrowingBuffer } from "./growing_buffer";
 import { type Look, SHADER_HEAD } from "./look";
 
 /** Of a dot [CSS pixels]: its radius follows the scene between these. */
-const LEAST = 2.2;
+const LEAST = 2.5;
 const MOST = 7;
 
 const VERTEX = `${SHADER_HEAD}
@@ -72,9 +72,9 @@ export class ContactMarks {
     this.geometry.setDrawRange(0, 0);
   }
 
-  /** `radius` of the scene, and of a body that is neither small nor large [m]: dots are to hide neither. */
-  setScale(radius: number, body: number): void {
-    this.radius.value = Math.min(Math.max(0.13 * body, 0.003 * radius), 0.011 * radius);
+  /** The size of what is to be seen in one look [m]. */
+  setScale(size: number): void {
+    this.radius.value = 0.009 * size;
   }
 
   /** `colours`: four bytes a contact. */

@@ -86,10 +86,10 @@ export class ForceArrows {
     this.node.visible = false;
   }
 
-  /** `radius` of the scene [m]. Among very many bodies arrows are shorter, or nothing else would be seen. */
-  setScale(radius: number, bodies: number): void {
-    this.longest = 0.38 * radius * Math.min(1, Math.cbrt(100 / Math.max(bodies, 1)));
-    this.thickness.value = 0.008 * radius;
+  /** The size of what is to be seen in one look [m]. */
+  setScale(size: number): void {
+    this.longest = 0.32 * size;
+    this.thickness.value = 0.0065 * size;
   }
 
   /** `colours`: four bytes a contact. */

@@ -13,6 +13,28 @@ export interface Framing {
   target: [number, number, number];
 }
 
+/**
+ * The box of a scene, grown by where its bodies are now (rows that begin with x y z), but to three times its size at
+ * most: a body that was flung away is not worth making all others small.
+ */
+export function growBox(
+  low: readonly number[],
+  high: readonly number[],
+  rows: Float32Array,
+  width: number,
+): { low: number[]; high: number[] } {
+  const room = Math.hypot(...low.map((value, axis) => high[axis]! - value));
+  const [grownLow, grownHigh] = [[...low], [...high]];
+  for (let at = 0; at < rows.length; at += width) {
+    for (let axis = 0; axis < 3; axis++) {
+      const value = rows[at + axis]!;
+      if (value < grownLow[axis]!) grownLow[axis] = Math.max(value, low[axis]! - room);
+      else if (value > grownHigh[axis]!) grownHigh[axis] = Math.min(value, high[axis]! + room);
+    }
+  }
+  return { low: grownLow, high: grownHigh };
+}
+
 /** The box from `low` to `high` fills the picture. `slope` is the tangent of half the camera's vertical angle. */
 export function frameBox(low: readonly number[], high: readonly number[], slope: number, aspect: number): Framing {
   const half = [0, 1, 2].map((axis) => Math.max(0.5 * (high[axis]! - low[axis]!), 1e-3)) as [number, number, number];

@@ -19,7 +19,7 @@ const LIGHT: Theme = {
   ground: "#e4e8ed",
   line: "#cdd4dc",
   ink: "#1f2328",
-  highlight: "#d99400",
+  highlight: "#00a878",
   shadow: 0.16,
 };
 const DARK: Theme = {
@@ -27,7 +27,7 @@ const DARK: Theme = {
   ground: "#22272f",
   line: "#343b46",
   ink: "#e6e8eb",
-  highlight: "#ffd166",
+  highlight: "#4dffc3",
   shadow: 0.42,
 };
 

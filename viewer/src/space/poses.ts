@@ -2,7 +2,7 @@
 
 /**
  * Numbers of a shape's record, three texels of four: x y z and its colour; the quaternion as a shader takes it, x y z w;
- * its size (three numbers), and 1 where it is chosen.
+ * its size (three numbers).
  */
 export const SHAPE_NUMBERS = 12;
 export const TURN_AT = 4;

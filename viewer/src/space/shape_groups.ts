@@ -9,7 +9,6 @@ import { batchGeometry, batchSize, packColour, Records } from "./records";
 const TEXELS = SHAPE_NUMBERS / 4;
 const COLOUR_AT = 3;
 const SIZE_AT = 8;
-const CHOSEN_AT = 11;
 
 /** What is drawn in which way; planes are drawn elsewhere. */
 function drawnForm(shape: Shape): DrawnForm | null {
@@ -82,12 +81,10 @@ export class ShapeGroup {
   }
 
   /** `colourOf` writes three bytes. */
-  paint(colourOf: (shape: Shape, into: Uint8Array, at: number) => void, chosen: number | null): void {
+  paint(colourOf: (shape: Shape, into: Uint8Array, at: number) => void): void {
     this.shapes.forEach((shape, place) => {
-      const at = place * SHAPE_NUMBERS;
       colourOf(shape, this.colour, 0);
-      this.numbers[at + COLOUR_AT] = packColour(this.colour, 0);
-      this.numbers[at + CHOSEN_AT] = chosen !== null && shape.body === chosen ? 1 : 0;
+      this.numbers[place * SHAPE_NUMBERS + COLOUR_AT] = packColour(this.colour, 0);
     });
     this.records.changed();
   }

@@ -1,7 +1,9 @@
 // How shapes are drawn: unit geometries are brought to size and place in the vertex shader, lit there, too (which is
 // cheap where there is no graphics card), and their edges are drawn in the fragment shader.
 
-import { BackSide, DoubleSide, GLSL3, KeepStencilOp, NotEqualStencilFunc, RawShaderMaterial, ReplaceStencilOp } from "three";
+import {
+  BackSide, DoubleSide, GLSL3, GreaterDepth, KeepStencilOp, NotEqualStencilFunc, RawShaderMaterial, ReplaceStencilOp,
+} from "three";
 import type { DrawnForm } from "./form_geometry";
 import { type Look, SHADER_HEAD } from "./look";
 import { RECORD_SHADER } from "./records";
@@ -17,7 +19,7 @@ const TO_SIZE: Record<DrawnForm, string> = {
 
 const VERTEX = `
 in vec3 position, normal;
-flat out vec4 colour;
+flat out vec3 colour;
 out vec3 onShape;
 flat out vec3 reach;
 out float light;
@@ -49,7 +51,7 @@ const LINES: Record<DrawnForm, string> = {
 
 function fragment(form: DrawnForm): string {
   return `${SHADER_HEAD}
-flat in vec4 colour;
+flat in vec3 colour;
 in vec3 onShape;
 flat in vec3 reach;
 in float light;
@@ -62,7 +64,7 @@ void main() {
   ${LINES[form]}
   float wide = ${form === "mesh" ? "0.5" : "0.9"} * ratio;
   float drawn = (1.0 - smoothstep(wide - 0.6, wide + 0.9, edge)) * clamp(0.1 * small / ratio - 0.1, 0.0, 1.0);
-  vec3 lit = mix(colour.rgb, highlight, 0.45 * colour.a) * (light + mark);
+  vec3 lit = colour * (light + mark);
   shown = vec4(lit * (1.0 - 0.38 * drawn), 1.0);
 }`;
 }
@@ -75,7 +77,7 @@ function vertex(form: DrawnForm, defines: { outline?: boolean; shadow?: boolean 
   world -= sun * (height / dot(sun, shadowPlane.xyz));
   gl_Position = projection * vec4(world, 1.0);`
     : `gl_Position = projection * vec4(world, 1.0);
-  colour = vec4(unpacked(placed.w), sized.w);
+  colour = unpacked(placed.w);
   onShape = local;
   reach = half_;
   light = lightOn(turnedBy(turn, across), world);
@@ -89,8 +91,8 @@ void main() {
     gl_Position = vec4(0.0, 0.0, 2.0, 1.0);
     return;
   }
-  vec4 placed = record(number, 0), turn = record(number, 1), sized = record(number, 2);
-  vec3 size = sized.xyz;
+  vec4 placed = record(number, 0), turn = record(number, 1);
+  vec3 size = record(number, 2).xyz;
   float grow = ${grow};
   ${TO_SIZE[form]}
   vec3 world = placed.xyz + turnedBy(turn, local);
@@ -116,6 +118,20 @@ export function outlineMaterial(form: DrawnForm, look: Look): RawShaderMaterial 
     side: BackSide,
     vertexShader: vertex(form, { outline: true }),
     fragmentShader: `${SHADER_HEAD} out vec4 shown; void main() { shown = vec4(highlight, 1.0); }`,
+  });
+}
+
+/** The chosen body shines through what is in front of it, and over itself. */
+export function glowMaterial(form: DrawnForm, look: Look): RawShaderMaterial {
+  return new RawShaderMaterial({
+    glslVersion: GLSL3,
+    uniforms: { ...look.uniforms },
+    side: BackSide,
+    transparent: true,
+    depthWrite: false,
+    depthFunc: GreaterDepth,
+    vertexShader: vertex(form, {}),
+    fragmentShader: `${SHADER_HEAD} out vec4 shown; void main() { shown = vec4(highlight, 0.38); }`,
   });
 }
 

@@ -1,12 +1,13 @@
 // A world in space, drawn with three.js.
 
 import { Vector3 } from "three";
-import { type Frame, LIQUID } from "../layout";
+import { BODIES, type Frame, LIQUID } from "../layout";
 import type { SceneMessage } from "../messages";
 import type { Camera, Selection, Style, View } from "../view";
 import { CameraRig } from "./camera_rig";
 import { PictureCanvas } from "./canvas";
 import { Clicks } from "./clicks";
+import { growBox } from "./framing";
 import { Painter } from "./painter";
 import { pickBody, pickPoint } from "./picking";
 import { Stage } from "./stage";
@@ -88,7 +89,9 @@ export class SpaceView implements View {
   fit(): void {
     this.isFitDue = this.size.width === 0;
     if (!this.scene || this.isFitDue) return;
-    this.rig.fit(this.scene.low, this.scene.high);
+    const { low, high } = this.scene;
+    const box = this.frame?.kind === BODIES ? growBox(low, high, this.frame.bodies, this.frame.bodyWidth) : this.scene;
+    this.rig.fit(box.low, box.high);
     if (this.followed) this.followed.place = null;
     this.keepInTheMiddle();
   }

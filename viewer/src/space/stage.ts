@@ -2,7 +2,7 @@
 
 import { Scene, Vector3 } from "three";
 import { type Frame, LIQUID } from "../layout";
-import type { Mesh, SceneMessage, Shape } from "../messages";
+import type { SceneMessage, Shape } from "../messages";
 import type { Selection, Style } from "../view";
 import { BodyLayers } from "./body_layers";
 import { ContactMarks } from "./contact_marks";
@@ -17,17 +17,6 @@ import { SelectionRing } from "./selection_ring";
 function floorOf(scene: SceneMessage): Shape {
   const [position, orientation] = [[0, 0, scene.low[2]! - 0.4 * (scene.grid?.spacing ?? 0)], [1, 0, 0, 0]];
   return { form: "plane", body: -1, size: [], position, orientation, color: null, name: "", mesh: null };
-}
-
-/** Half of the thickness of a body that is neither small nor large [m]; undefined without bodies. */
-function typicalSize(shapes: readonly Shape[], meshes: readonly Mesh[]): number | undefined {
-  const moving = shapes.filter((shape) => shape.body >= 0);
-  const sizes = moving.map((shape) => {
-    if (shape.mesh === null) return Math.min(...shape.size);
-    const { vertices } = meshes[shape.mesh]!;
-    return vertices.reduce((sum, vertex) => sum + Math.hypot(...vertex), 0) / vertices.length;
-  });
-  return sizes.sort((a, b) => a - b)[sizes.length >> 1];
 }
 
 export class Stage {
@@ -54,12 +43,14 @@ export class Stage {
   build(scene: SceneMessage): number {
     const [low, high] = [new Vector3(...scene.low), new Vector3(...scene.high)];
     const radius = Math.max(0.5 * low.distanceTo(high), 1e-3);
+    // Among very many bodies dots and arrows are smaller, or nothing else would be seen.
+    const grain = radius * Math.min(1, Math.cbrt(150 / Math.max(scene.bodies, 1)));
     const planes = scene.shapes.filter((shape) => shape.form === "plane");
     this.bodies.build(scene.shapes, scene.meshes);
     this.liquid.build(scene.kind === "liquid" ? scene.grid : null);
     this.ground.build(scene.kind === "liquid" ? [floorOf(scene)] : planes, low.add(high).multiplyScalar(0.5), radius);
-    this.marks.setScale(radius, typicalSize(scene.shapes, scene.meshes) ?? radius);
-    this.arrows.setScale(radius, scene.bodies);
+    this.marks.setScale(grain);
+    this.arrows.setScale(grain);
     this.clear();
     return radius;
   }
