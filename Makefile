@@ -52,7 +52,7 @@ demo: $(STAMP) page-if-npm
 	$(BIN)/perp demo --out demo
 
 test: $(STAMP) page-if-npm
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow

@@ -67,7 +67,8 @@ function sample(ramp: Ramp, share: number): Rgb {
 function shade(colour: Rgb, amount: number): Rgb {
   const to = amount > 0 ? 1 : 0;
   const share = Math.abs(amount);
-  return [colour[0] + (to - colour[0]) * share, colour[1] + (to - colour[1]) * share, colour[2] + (to - colour[2]) * share];
+  const part = (value: number): number => value + (to - value) * share;
+  return [part(colour[0]), part(colour[1]), part(colour[2])];
 }
 
 /** In -1..1, evenly spread over whole numbers, so that neighbours differ (multiples of the golden section). */
@@ -141,7 +142,11 @@ function ramp(title: string, colours: Ramp, low = "0", high = "largest"): Legend
 }
 
 /** What the colours of a picture mean; empty where they mean nothing. Liquids in space are coloured by speed only. */
-export function legend(style: Style, kind: SceneMessage["kind"], dimension: SceneMessage["dimension"] = 2): LegendGroup[] {
+export function legend(
+  style: Style,
+  kind: SceneMessage["kind"],
+  dimension: SceneMessage["dimension"] = 2,
+): LegendGroup[] {
   const groups: LegendGroup[] = [];
   const dark = +style.dark;
   if (kind === "liquid") {

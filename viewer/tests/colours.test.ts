@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  bodyColour, cssColour, islandColour, legend, logShare, pressureColour, residualColour, type Rgb, speedColour, stateColour,
+  bodyColour, cssColour, islandColour, legend, logShare, pressureColour, residualColour, type Rgb, speedColour,
+  stateColour,
 } from "../src/colours";
 import type { Style } from "../src/view";
 
@@ -71,7 +72,8 @@ test("neighbouring islands and neighbouring bodies of one colour differ", () => 
 
 test("colours are within what a screen has", () => {
   for (let number = -1; number < 200; number++) {
-    for (const colour of [islandColour(number, false), bodyColour(number, [1, 1, 1], true), bodyColour(number, null, false)]) {
+    const bodies = [bodyColour(number, [1, 1, 1], true), bodyColour(number, null, false)];
+    for (const colour of [islandColour(number, false), ...bodies]) {
       assert.ok(colour.every((part) => part >= 0 && part <= 1));
     }
   }

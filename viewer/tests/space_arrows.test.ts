@@ -5,7 +5,9 @@ import { BodySpeeds } from "../src/space/body_speeds";
 import { residualRange } from "../src/space/contact_paint";
 import { makeFrame } from "./space_frames";
 
-function arrowsOf(contacts: { point: number[]; impulse: number[] }[], longest: number): { count: number; out: Float32Array } {
+type Contacts = { point: number[]; impulse: number[] }[];
+
+function arrowsOf(contacts: Contacts, longest: number): { count: number; out: Float32Array } {
   const out = new Float32Array(ARROW_NUMBERS * contacts.length);
   const colours = Uint8Array.from(contacts.flatMap((_, place) => [1, 2, 3 + place, 0]));
   return { count: writeArrows(makeFrame([], contacts), longest, out, colours), out };

@@ -5,7 +5,9 @@ import { composePoses, SHAPE_NUMBERS, TURN_AT, turnBack } from "../src/space/pos
 const HALF = Math.SQRT1_2;
 
 function near(actual: ArrayLike<number>, expected: number[]): void {
-  expected.forEach((value, place) => assert.ok(Math.abs(actual[place]! - value) < 1e-6, `${place}: ${actual[place]}, not ${value}`));
+  expected.forEach((value, place) => {
+    assert.ok(Math.abs(actual[place]! - value) < 1e-6, `${place}: ${actual[place]}, not ${value}`);
+  });
 }
 
 function compose(body: number, position: number[], orientation: number[], bodies: number[]): Float32Array {

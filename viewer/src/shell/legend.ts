@@ -23,7 +23,7 @@ export function makeLegend(store: Store): HTMLElement {
   const element = make("div", { class: "legend", role: "group", "aria-label": "What the colours mean", "data-testid": "legend" });
   store.on(["style", "scene"], () => {
     const scene = store.get("scene");
-    const groups = scene === null ? [] : legend(store.get("style"), scene.kind);
+    const groups = scene === null ? [] : legend(store.get("style"), scene.kind, scene.dimension);
     element.replaceChildren(...groups.map(drawGroup));
   });
   return element;

@@ -22,8 +22,8 @@ export function largestImpulse(frame: Frame): number {
 }
 
 /**
- * Writes the arrows of a frame, ARROW_NUMBERS each, and returns how many there are. The largest impulse is `longest` [m]
- * long, the others in proportion; `colours` has four bytes a contact.
+ * Writes the arrows of a frame, ARROW_NUMBERS each, and returns how many there are. The largest impulse is `longest`
+ * long [m], the others in proportion; `colours` has four bytes a contact.
  */
 export function writeArrows(frame: Frame, longest: number, out: Float32Array, colours: Uint8Array): number {
   const [rows, width] = [frame.contacts, frame.contactWidth];

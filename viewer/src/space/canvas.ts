@@ -4,7 +4,7 @@ import { LinearSRGBColorSpace, WebGLRenderer } from "three";
 import { isSoftwareDrawn } from "./graphics";
 
 const NO_WEBGL =
-  "This browser shows no pictures in space: WebGL 2 is missing or switched off. Numbers and curves are right all the same.";
+  "This browser shows no pictures in space: WebGL 2 is missing or switched off. All numbers are right nevertheless.";
 const LOST = "The graphics card was taken away from this page. The picture comes back when the browser gives it back.";
 
 export class PictureCanvas {

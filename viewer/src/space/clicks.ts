@@ -18,7 +18,8 @@ export class Clicks {
 
   private readonly onDown = (event: PointerEvent): void => {
     // A second finger makes a gesture of it, and no click.
-    this.down = event.isPrimary && event.button === 0 ? { id: event.pointerId, x: event.clientX, y: event.clientY } : null;
+    const isClick = event.isPrimary && event.button === 0;
+    this.down = isClick ? { id: event.pointerId, x: event.clientX, y: event.clientY } : null;
   };
 
   private readonly onUp = (event: PointerEvent): void => {

@@ -3,7 +3,7 @@
 import { logShare, plainColour, residualColour, stateColour } from "../colours";
 import type { Frame } from "../layout";
 import type { Style } from "../view";
-import { ColourList, ColourRamp } from "./colour_table";
+import { ColourList, ColourRamp, writeColour } from "./colour_table";
 
 /** Colours of contacts as bytes, four a contact; the last one is free. */
 export class ContactPaint {
@@ -20,10 +20,12 @@ export class ContactPaint {
     const count = frame.contactCount;
     if (style.contacts === "residual") {
       const [low, high] = residualRange(frame);
-      for (let k = 0; k < count; k++) this.heat.write(logShare(frame.contactValue(k, "RESIDUAL"), low, high), into, 4 * k);
+      for (let k = 0; k < count; k++) {
+        this.heat.write(logShare(frame.contactValue(k, "RESIDUAL"), low, high), into, 4 * k);
+      }
     } else if (style.contacts === "plain") {
-      const [red, green, blue] = plainColour(style.dark);
-      for (let k = 0; k < count; k++) into.set([255 * red, 255 * green, 255 * blue], 4 * k);
+      const colour = plainColour(style.dark);
+      for (let k = 0; k < count; k++) writeColour(colour, into, 4 * k);
     } else {
       for (let k = 0; k < count; k++) this.states.write(frame.contactValue(k, "STATE"), into, 4 * k);
     }
@@ -40,4 +42,3 @@ export function residualRange(frame: Frame): [number, number] {
   }
   return [Math.max(Math.min(low, high), 1e-8 * high), high];
 }
-

@@ -1,6 +1,8 @@
 // Contact impulses as arrows, on the second body of each contact. They are seen through bodies, paler.
 
-import { BufferAttribute, BufferGeometry, DoubleSide, GLSL3, GreaterDepth, Group, Mesh, RawShaderMaterial } from "three";
+import {
+  BufferAttribute, BufferGeometry, DoubleSide, GLSL3, GreaterDepth, Group, Mesh, RawShaderMaterial,
+} from "three";
 import type { Frame } from "../layout";
 import { ARROW_NUMBERS, writeArrows } from "./arrow_vectors";
 import { type Look, SHADER_HEAD } from "./look";
@@ -65,10 +67,11 @@ export class ForceArrows {
   private longest = 1;
 
   constructor(look: Look) {
+    const shared = { ...look.uniforms, ...this.records.uniforms, thickness: this.thickness };
     const make = (strength: number): RawShaderMaterial =>
       new RawShaderMaterial({
         glslVersion: GLSL3,
-        uniforms: { ...look.uniforms, ...this.records.uniforms, thickness: this.thickness, strength: { value: strength } },
+        uniforms: { ...shared, strength: { value: strength } },
         vertexShader: VERTEX,
         fragmentShader: FRAGMENT,
         transparent: strength < 1,

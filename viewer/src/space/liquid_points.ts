@@ -114,11 +114,16 @@ export class LiquidPoints {
   build(grid: Grid | null): void {
     this.node.visible = grid !== null;
     this.fastest.value = 1e-9;
-    this.geometry.setDrawRange(0, 0);
+    this.clear();
     if (!grid) return;
     this.radius.value = RADIUS * grid.spacing;
     const high = grid.origin.map((low, axis) => low + grid.spacing * grid.cells[axis]!);
     this.tankGeometry.setAttribute("position", new BufferAttribute(new Float32Array(boxEdges(grid.origin, high)), 3));
+  }
+
+  /** No particles; the tank stays. */
+  clear(): void {
+    this.geometry.setDrawRange(0, 0);
   }
 
   show(frame: Frame, visible: boolean): void {

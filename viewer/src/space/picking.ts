@@ -84,7 +84,13 @@ function hitTriangle(a: number[], b: number[], c: number[]): number {
 }
 
 /** Along the ray to a shape whose record begins at `at` (see `composePoses`); Infinity where it is missed. */
-export function hitShape(ray: Ray, shape: Shape, numbers: Float32Array, at: number, meshes: readonly MeshData[]): number {
+export function hitShape(
+  ray: Ray,
+  shape: Shape,
+  numbers: Float32Array,
+  at: number,
+  meshes: readonly MeshData[],
+): number {
   for (let axis = 0; axis < 3; axis++) shifted[axis] = ray.origin[axis]! - numbers[at + axis]!;
   turnBack(numbers, at + TURN_AT, shifted, from);
   turnBack(numbers, at + TURN_AT, ray.direction, along);

@@ -1,8 +1,8 @@
 // Where a shape is in the world: the pose of its body, then its own pose in the body's frame. Quaternions are w x y z.
 
 /**
- * Numbers of a shape's record, three texels of four: x y z and its colour; the quaternion as a shader takes it, x y z w;
- * its size (three numbers).
+ * Numbers of a shape's record, three texels of four: x y z and its colour; the quaternion as a shader takes it,
+ * x y z w; its size (three numbers).
  */
 export const SHAPE_NUMBERS = 12;
 export const TURN_AT = 4;
@@ -21,8 +21,8 @@ export interface LocalPoses {
 }
 
 /**
- * Writes the pose of every shape into its record (see SHAPE_NUMBERS) from the rows of a frame's bodies. A shape whose body
- * is not there (a frame of fewer bodies) goes to NaN, where nothing is drawn.
+ * Writes the pose of every shape into its record (see SHAPE_NUMBERS) from the rows of a frame's bodies. A shape whose
+ * body is not there (a frame of fewer bodies) goes to NaN, where nothing is drawn.
  */
 export function composePoses(local: LocalPoses, bodies: Float32Array, out: Float32Array): void {
   const { body, position, orientation } = local;

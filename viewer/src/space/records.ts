@@ -84,7 +84,7 @@ export function batchSize(unit: BufferGeometry, count: number): number {
   return Math.max(Math.min(count, Math.floor(BATCH_VERTICES / unit.getAttribute("position").count)), 1);
 }
 
-/** Copies of a geometry with an index, `batch` to an instance, numbered by the attribute `copy`; for `count` records. */
+/** Copies of a geometry `batch` to an instance, numbered by the attribute `copy`: for `count` records. */
 export function batchGeometry(unit: BufferGeometry, batch: number, count: number): InstancedBufferGeometry {
   const geometry = new InstancedBufferGeometry();
   geometry.instanceCount = Math.ceil(count / batch);
@@ -101,7 +101,8 @@ export function batchGeometry(unit: BufferGeometry, batch: number, count: number
   const index = unit.index!.array;
   const all = vertices * batch > 65_535 ? new Uint32Array(index.length * batch) : new Uint16Array(index.length * batch);
   for (let copy = 0; copy < batch; copy++) {
-    for (let place = 0; place < index.length; place++) all[copy * index.length + place] = index[place]! + copy * vertices;
+    const at = copy * index.length;
+    for (let place = 0; place < index.length; place++) all[at + place] = index[place]! + copy * vertices;
   }
   geometry.setIndex(new BufferAttribute(all, 1));
   return geometry;

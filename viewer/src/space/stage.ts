@@ -32,7 +32,7 @@ export class Stage {
   private colours = new Uint8Array(0);
 
   constructor() {
-    // In the order of drawing: the ground after the bodies, as what they cover need not be drawn; then what shines through.
+    // In the order of drawing. The ground comes after the bodies: what they cover of it need not be drawn.
     const parts = [this.bodies, this.liquid, this.ground, this.marks, this.arrows, this.ring];
     this.scene.add(...parts.map((part) => part.node));
     this.scene.matrixWorldAutoUpdate = false; // nothing here has a matrix: shaders place all
@@ -63,6 +63,7 @@ export class Stage {
 
   clear(): void {
     this.bodies.hide();
+    this.liquid.clear();
     this.marks.node.visible = false;
     this.arrows.node.visible = false;
     this.ring.hide();
