@@ -21,11 +21,12 @@ async function buildPage() {
     minify: true,
     format: "iife", // an exported page holds it inline, and is opened from disk
     target: "es2022",
-    legalComments: "eof", // the licences of what is bundled travel with it
+    legalComments: "eof", // who wrote what is bundled; the licence itself lies beside it
     charset: "utf8",
     logLevel: "warning",
   });
   await copyFile(join(here, "index.html"), join(page, "index.html"));
+  await copyFile(join(here, "node_modules", "three", "LICENSE"), join(page, "three_LICENSE.txt"));
   const sizes = await Promise.all(["viewer.js", "viewer.css"].map(async (name) => (await stat(join(page, name))).size));
   const total = sizes.reduce((sum, size) => sum + size, 0);
   console.log(`the viewer's page: ${(total / 1e3).toFixed(0)} kB`);

@@ -48,6 +48,13 @@ class MissingExtra(ImportError):
         super().__init__(f"{purpose} needs {package}, which is not installed: pip install {package} (extra '{extra}')")
 
 
+def one_line(error: BaseException) -> str:
+    """What an error says, for a person who waits for one line: of a file, its name and what is wrong with it."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
 def suggest(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'psor'?` for a misspelt word, followed by every known one."""
     names = sorted(known)

@@ -88,6 +88,8 @@ LIES = {
     "compressed numbers": (compress, "position: compressed"),
     "more frames than there are": (put("frames", 0, 5), "step: 4 rows are there; 5 are needed"),
     "a billion frames": (put("frames", 0, 10**9), "step: 4 rows"),
+    "steps of no length": (set_attribute("dt", np.float64(0.0)), "dt: the length of a step is 0.0"),
+    "steps whose length is no number": (set_attribute("dt", np.float64("nan")), "dt: the length of a step is nan"),
     "a negative count": (put("frames", 0, -1), "frames: one count"),
     "rows that were never written": (lambda f: grow(f, "position", (4, 5, 3)), "declares 480 bytes and holds only 0"),
     "terabytes": (lambda f: grow(f, "contacts/point", (10**12, 3)), "contacts/point: the file declares"),

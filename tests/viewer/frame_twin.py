@@ -17,8 +17,20 @@ CONTACT_NAMES = ("body_a", "body_b", "state", "normal_impulse", "gap", "opening"
 
 def read_frame(data: bytes) -> SimpleNamespace:
     """header (a list), and lists of dicts: bodies, contacts, cells, curve. All bytes must be used up."""
-    numbers = list(struct.unpack(f"<{len(data) // 4}f", data))
+    (frame,) = read_frames(data)
+    return frame
 
+
+def read_frames(data: bytes) -> list[SimpleNamespace]:
+    """Frames that were strung together; each knows its own length."""
+    numbers = list(struct.unpack(f"<{len(data) // 4}f", data))
+    frames = []
+    while numbers:
+        frames.append(_take_frame(numbers))
+    return frames
+
+
+def _take_frame(numbers: list[float]) -> SimpleNamespace:
     def take(count: float) -> list[float]:
         taken, numbers[: int(count)] = numbers[: int(count)], []
         assert len(taken) == count
@@ -35,5 +47,4 @@ def read_frame(data: bytes) -> SimpleNamespace:
         contacts.append(contact | dict(zip(CONTACT_NAMES, take(9), strict=True)))
     cells = [dict(zip(("pressure", "state", "residual"), take(3), strict=True)) for _ in range(int(header[9]))]
     curve = [tuple(take(2)) for _ in range(int(header[10]))]
-    assert not numbers
     return SimpleNamespace(header=header, bodies=bodies, contacts=contacts, cells=cells, curve=curve)

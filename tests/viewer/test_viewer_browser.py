@@ -60,6 +60,11 @@ def settle(visit):
     return visit.step
 
 
+def in_text(name, words):
+    """That a part of the page has these words in it, for `wait_for_function`."""
+    return f"() => document.querySelector('[data-testid={name}]').innerText.includes('{words}')"
+
+
 def test_the_page_plays_and_pauses(visit):
     visit.click("play-pause")
     visit.wait_for("Number(page.step) >= 5")
@@ -87,9 +92,7 @@ def test_the_solver_is_switched_without_losing_the_state(visit):
     visit.click("step")
     visit.wait_for("Number(page.step) === 1")
     visit.page.select_option("[data-action=method-0]", "block_gauss_seidel")
-    visit.page.wait_for_function(
-        "() => document.querySelector('[data-testid=at-work-0]').innerText.includes('block_gauss_seidel')"
-    )
+    visit.page.wait_for_function(in_text("at-work-0", "block_gauss_seidel"))
     visit.click("step")
     visit.wait_for("Number(page.step) === 2")
     assert visit.text("method-name") == "block_gauss_seidel"
@@ -109,10 +112,59 @@ def test_two_methods_work_side_by_side_on_the_same_state(visit):
     visit.page.wait_for_selector("[data-testid=pane-1]", state="detached")
 
 
+def test_the_second_picture_is_empty_where_no_second_method_was_at_work(visit):
+    visit.click("step")
+    visit.wait_for("Number(page.step) === 1")
+    visit.page.keyboard.press("c")
+    visit.page.wait_for_selector("[data-testid=pane-1]")
+    visit.click("step")
+    visit.page.wait_for_function("() => document.querySelector('[data-testid=step-1]').textContent === '2'")
+    for step in (1, 0):
+        visit.page.keyboard.press("ArrowLeft")
+        visit.wait_for(f"Number(page.step) === {step}")
+    visit.page.wait_for_function("() => document.querySelector('[data-testid=step-1]').textContent === '–'")
+    assert visit.text("status-1") == "not at work in this step"
+    visit.page.keyboard.press("c")
+    visit.page.wait_for_selector("[data-testid=pane-1]", state="detached")
+
+
+def test_a_method_that_refuses_says_so_until_another_is_chosen(visit):
+    visit.page.select_option("[data-action=method-0]", "pgs_sm")
+    visit.page.wait_for_function(in_text("at-work-0", "pgs_sm, at most 3 iterations"))
+    visit.page.select_option("[data-action=method-0]", "lemke")
+    visit.page.wait_for_function(in_text("at-work-0", "At work: lemke"))
+    assert "at most" not in visit.text("at-work-0")  # the scene's limit is for its own method
+    visit.click("step")
+    visit.page.wait_for_function(in_text("notes", "lemke refuses"))
+    assert visit.step == 0
+    visit.page.keyboard.press("1")
+    visit.page.wait_for_function(in_text("at-work-0", "pgs_sm, at most 3 iterations"))
+    assert visit.text("notes") == ""
+
+
+def test_fields_are_reached_and_left_by_keyboard(visit):
+    def focus():
+        return visit.page.evaluate("() => document.activeElement.dataset.action ?? ''")
+
+    for key, action in (("m", "method-0"), ("n", "scene")):
+        visit.page.keyboard.press(key)
+        assert focus() == action
+        visit.page.keyboard.press("Escape")
+        assert focus() == ""
+    visit.page.keyboard.press("ArrowRight")
+    visit.wait_for("Number(page.step) === 1")
+    visit.page.keyboard.press(".")
+    visit.page.wait_for_function(in_text("inspector", "energy error"))
+    visit.page.wait_for_timeout(100)
+    box = visit.page.locator("[data-testid=inspected]").bounding_box()
+    assert 0 <= box["y"] < 800
+
+
 def test_the_keyboard_alone_plays_steps_and_goes_back(visit):
     visit.page.keyboard.press("Space")
     visit.wait_for("Number(page.step) >= 3")
     visit.page.keyboard.press("Space")
+    visit.wait_for("page.playing === 'false'")
     rested = settle(visit)
     visit.page.keyboard.press("ArrowLeft")
     visit.wait_for(f"Number(page.step) === {rested - 1}")

@@ -114,6 +114,17 @@ def test_a_reset_in_a_long_solve_brings_a_new_process_that_knows_what_was_wished
         page.close()
 
 
+def test_a_pause_in_a_long_solve_is_heard_and_the_process_left_alone(run_viewer, is_running):
+    with run_viewer(stand_in_workers.echo, patience=0.2) as viewer:
+        page, pid = enter(viewer)
+        page.send(PAUSE)
+        note = json.loads(page.recv(20))
+        assert (note["type"], note["level"]) == ("note", "info")
+        assert "Reset" in note["text"]
+        assert is_running(pid)
+        page.close()
+
+
 def test_a_process_that_answers_or_still_begins_is_left_alone(run_viewer, is_running):
     with run_viewer(stand_in_workers.slow, patience=0.5) as viewer:
         page = viewer.connect()

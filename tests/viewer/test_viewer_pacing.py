@@ -8,7 +8,7 @@ import pytest
 
 from perp.viewer.inbox import PipeEnded
 from perp.viewer.layout import SERIALS, Header
-from perp.viewer.messages import Acknowledge, Build, Play, Seek, Speed, Start, Step
+from perp.viewer.messages import Acknowledge, Build, Pause, Play, Seek, Speed, Start, Step
 from perp.viewer.pacing import Pace, Window
 from perp.viewer.simulation import Simulation
 from perp.viewer.worker import Loop, begin_session
@@ -149,6 +149,20 @@ def test_playing_waits_until_a_step_is_due_and_stepping_does_not(loop: Loop, pag
     assert page.serials() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("speed", [1e-12, 1e-300, 5e-324])
+def test_a_step_that_nobody_will_live_to_see_is_not_waited_for(loop: Loop, page: Page, speed: float):
+    turn(loop, page)
+    assert turn(loop, page, Acknowledge(0), Speed(speed), Play()) is None
+    assert page.serials() == [0, 1]
+    turn(loop, page, Acknowledge(1), Speed(None))
+    assert page.serials() == [0, 1, 2, 3]
+
+
+def test_a_pause_is_answered_though_nothing_plays(loop: Loop, page: Page):
+    turn(loop, page, Pause())
+    assert [word["playing"] for word in words_of(page.heard, "state")] == [False]
+
+
 def test_building_gives_a_sign_of_life_before_the_work(loop: Loop, page: Page):
     turn(loop, page, Play())
     page.heard.clear()
@@ -159,9 +173,11 @@ def test_building_gives_a_sign_of_life_before_the_work(loop: Loop, page: Page):
 
 
 def test_a_page_whose_scene_cannot_be_had_may_ask_for_another(page: Page):
-    page.commands.extend([Play(), Build("pool2", {"discs": -1}), Build("pool2", {"discs": 4})])
+    page.commands.extend([Play(), Acknowledge(0), Build("pool2", {"discs": -1}), Build("pool2", {"discs": 4})])
     session = begin_session(Start("pool1", {"disks": 4}), page.receive, page.heard.append)
-    assert ["discs" in note["text"] for note in words_of(page.heard, "note")] == [True, True]
+    told = [note["text"] for note in words_of(page.heard, "note")]
+    assert ["disks" in text for text in told] == [True, True, False]
+    assert "discs is -1" in told[2]
     assert session.open()[0]["name"] == "pool2"
 
 

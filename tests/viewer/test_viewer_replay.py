@@ -26,7 +26,7 @@ from perp.viewer.messages import (
     Step,
     TellCode,
 )
-from perp.viewer.recorded_recipe import read_recipe, read_words, tell_lane
+from perp.viewer.recorded_recipe import read_recipe, tell_lane
 from perp.viewer.refusals import Refusal
 from perp.viewer.replay import Replay, load_recording
 from tests.viewer_sessions import do, frames_of, header, take, words_of
@@ -181,10 +181,19 @@ def test_descriptions_that_say_what_this_perp_has_not_make_no_program(about: Des
     json.dumps(tell_lane(about), allow_nan=False)
 
 
-def test_words_of_the_command_line_become_values_of_their_kinds():
-    assert read_words("psor", {"relaxation": "1.5"}) == {"relaxation": 1.5}
-    assert read_words("auto", {}) == {}
-    assert read_words("nonsense", {"a": "b"}) == {"a": "b"}
+@pytest.mark.parametrize(
+    ("method", "words", "values"),
+    [
+        ("psor", {"relaxation": "1.5"}, {"relaxation": 1.5}),
+        ("lemke", {"covering": "1,2"}, {"covering": (1.0, 2.0)}),  # an option of two kinds
+        ("amgs", {"adaptive": "yes"}, {"adaptive": True}),
+        ("auto", {}, {}),
+    ],
+)
+def test_words_of_the_command_line_become_values_of_their_kinds(method, words, values):
+    known = read_recipe(replace(ABOUT, method=method, options={"run": RUN | {"method_options": words}}))
+    assert known is not None
+    assert known.method.options == values
 
 
 def test_a_whole_recording_becomes_a_recorded_run(pool: Path, liquid: Path):

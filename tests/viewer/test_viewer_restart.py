@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from perp.viewer.messages import Build, ChooseCompare, ChooseMethod, Pause, Play, Reset, Seek, Speed, Start, Step
+from perp.viewer.recipe import first_recipe
 from perp.viewer.restart import Wishes
 
 START = Start(scene="stack", options={"high": 3}, seed=1, model="cone", method="pgs", tol=1e-4, dt=0.01)
@@ -25,6 +26,11 @@ def test_the_same_scene_keeps_its_method_its_step_and_its_law():
     assert made.start == Start(
         scene="stack", options={"high": 5}, seed=7, model="cone", method="pgs", tol=1e-4, dt=0.01
     )
+
+
+def test_a_law_that_the_page_chose_is_not_overruled_by_that_of_the_command_line():
+    made = wishes(START, Build("stack", {"high": 5, "model": "box"}, 7))
+    assert first_recipe(made.start).options["model"] == "box"
 
 
 def test_another_scene_comes_with_its_own():

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from perp.errors import InvalidProblem, MethodRefused
+from perp.solvers.status import Status
 from perp.viewer.layout import Header
 from perp.viewer.messages import (
     Build,
@@ -67,6 +68,26 @@ def test_the_limit_of_the_scene_holds_for_its_own_method_only():
     ]
     assert own["max_iterations"] == 200
     assert other == {"method": "psor", "options": {"relaxation": 1.2}, "tol": 1e-4, "max_iterations": None}
+
+
+def test_a_method_that_breaks_down_pauses_once(simulation: Simulation):
+    good = simulation.run.methods[0].solve
+
+    def break_down(problem, x0):
+        found = good(problem, x0)
+        return replace(found, status=Status.BREAKDOWN, message="the iterate overflowed")
+
+    broken(simulation, break_down)
+    do(simulation, Play())
+    said = simulation.advance()
+    assert places(said) == [(0, 1)]
+    told = words_of(said, "note")[0]
+    assert told["level"] == "warning"
+    assert "pgs has no answer in step 1: the iterate overflowed" in told["text"]
+    assert not simulation.playing
+    do(simulation, Play())
+    assert words_of(simulation.advance(), "note") == []
+    assert simulation.playing
 
 
 def test_a_step_is_one_frame_and_no_more(simulation: Simulation):

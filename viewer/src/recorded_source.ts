@@ -89,8 +89,7 @@ export class RecordedSource implements Source {
         this.state.speed = command.factor;
         return this.tellState();
       case "code":
-        if (command.place !== this.state.last) this.note("This page holds the Python of its last step only.");
-        return this.events?.message({ type: "code", text: this.recording.code });
+        return this.events?.message({ type: "code", text: this.codeAt(command.place) });
       default:
         this.note(REFUSED[command.type] ?? "An exported page cannot do that.");
     }
@@ -98,6 +97,12 @@ export class RecordedSource implements Source {
 
   acknowledge(frame: Frame): void {
     this.underWay = new Set([...this.underWay].filter((other) => other !== frame));
+  }
+
+  /** The page holds the Python of its last step only, which takes all steps before it, too. */
+  private codeAt(place: number): string {
+    if (place === this.state.last) return this.recording.code;
+    return `# An exported page holds the Python of its last step; that of step ${place} takes fewer of these steps.\n${this.recording.code}`;
   }
 
   private show(index: number): void {

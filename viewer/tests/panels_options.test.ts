@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { OptionForm } from "../src/messages";
-import { changedValues, describeCall, parseText, sameValue, writeValue } from "../src/panels/option_values";
+import type { Lane, OptionForm, SceneForm } from "../src/messages";
+import { limitFor, sceneLimit } from "../src/panels/iteration_limit";
+import { changedValues, describeCall, foldWords, parseText, sameValue, writeValue } from "../src/panels/option_values";
 
 function form(part: Partial<OptionForm>): OptionForm {
   return { name: "one", kind: "number", default: 1, choices: [], optional: false, doc: "", at_least: null, at_most: null, ...part };
@@ -65,4 +66,22 @@ test("only values that differ from the defaults are sent; null may be one", () =
 test("a method is written with its options", () => {
   assert.equal(describeCall("pgs", {}), "pgs");
   assert.equal(describeCall("psor", { relaxation: 1.4, warm: true, seed: null }), "psor(relaxation=1.4, warm=on, seed=none)");
+});
+
+test("folded options say how many they are, and which were changed", () => {
+  assert.equal(foldWords(12, {}), "12 options");
+  assert.equal(foldWords(1, { exact: true }), "1 option; exact=on");
+  assert.equal(foldWords(3, { linear: "cg", k_sm: 7 }), "3 options; linear=cg, k_sm=7");
+});
+
+test("the limit of a scene is for its own method; what somebody chose goes along", () => {
+  const scene = { name: "stack", method: "pgs_sm", max_iterations: 3 } as SceneForm;
+  const lane = (method: string, most: number | null): Lane => ({ method, options: {}, tol: null, max_iterations: most });
+  assert.equal(limitFor(scene, lane("pgs_sm", 3), "pgs"), null);
+  assert.equal(limitFor(scene, lane("pgs_sm", 50), "pgs"), 50);
+  assert.equal(limitFor(scene, lane("pgs", null), "pgs_sm"), 3);
+  assert.equal(limitFor(scene, lane("pgs", 50), "pgs_sm"), 50);
+  assert.equal(limitFor(scene, lane("pgs", 50), "pgs"), 50);
+  assert.equal(limitFor(undefined, lane("pgs", 50), "psor"), 50);
+  assert.deepEqual([sceneLimit(scene, "pgs_sm"), sceneLimit(scene, "pgs"), sceneLimit(undefined, "pgs")], [3, null, null]);
 });

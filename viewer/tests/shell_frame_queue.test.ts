@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Frame } from "../src/layout";
-import { FrameQueue } from "../src/shell/frame_queue";
+import { FrameQueue, framesAt } from "../src/shell/frame_queue";
 import { recordHistory } from "../src/shell/history";
 import { makeFrame } from "./shell_frames";
 import type { HistoryRow } from "../src/store";
@@ -98,6 +98,17 @@ test("a picture that fails is acknowledged all the same", () => {
   queue.push(makeFrame({ SERIAL: 5 }));
   assert.throws(() => flush(), /no picture/);
   assert.deepEqual(done, [5]);
+});
+
+test("a lane shows nothing of a place where it was not at work, and is late where it was", () => {
+  const at = (place: number, lane = 0): Frame => makeFrame({ PLACE: place, STEP: place, LANE: lane });
+  const places = (frames: (Frame | null)[]): (number | undefined)[] => frames.map((frame) => frame?.place);
+  const since = (first: number) => (_: number, place: number): boolean => place >= first;
+  assert.deepEqual(places(framesAt([at(2)], [at(3), at(3, 1)], 2, since(3))), [2, undefined]);
+  assert.deepEqual(places(framesAt([at(4)], [at(3), at(3, 1)], 2, since(3))), [4, 3]);
+  assert.deepEqual(places(framesAt([at(4), at(4, 1)], [at(2), null], 2, since(3))), [4, 4]);
+  assert.deepEqual(places(framesAt([undefined, at(4, 1)], [at(4), null], 2, since(3))), [4, 4]);
+  assert.deepEqual(places(framesAt([at(5)], [at(4), at(4, 1)], 1, since(3))), [5]);
 });
 
 test("the history keeps a row a place and lane", () => {

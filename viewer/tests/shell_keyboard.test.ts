@@ -21,6 +21,13 @@ test("keys mean what the help says", () => {
   assert.equal(press("q"), null);
 });
 
+test("letters lead to the panels", () => {
+  assert.deepEqual(press("m", "KeyM"), { do: "go-to", part: "method-0" });
+  assert.deepEqual(press("M", "KeyM", { shiftKey: true }), { do: "go-to", part: "method-1" });
+  assert.deepEqual(press("n", "KeyN"), { do: "go-to", part: "scene" });
+  assert.deepEqual(press("p", "KeyP"), { do: "go-to", part: "step" });
+});
+
 test("digits choose methods, with shift of the second lane", () => {
   assert.deepEqual(press("3", "Digit3"), { do: "method", number: 3, lane: 0 });
   assert.deepEqual(press("#", "Digit3", { shiftKey: true }), { do: "method", number: 3, lane: 1 });

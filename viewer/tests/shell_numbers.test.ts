@@ -30,7 +30,7 @@ test("every way to lose the connection has words", () => {
   assert.match(closeWords(4000), /4000/);
 });
 
-const WAIT: Wait = { scene: true, frame: true, building: false, playing: true, steps: 0, quiet: 0, interval: 0 };
+const WAIT: Wait = { scene: true, frame: true, building: false, unanswered: false, playing: true, steps: 0, quiet: 0, interval: 0 };
 
 test("a wait is told after a second, and not where none is asked for", () => {
   assert.equal(waitWords({ ...WAIT, quiet: 0.9 }), null);
@@ -42,6 +42,21 @@ test("a wait is told after a second, and not where none is asked for", () => {
 test("slow motion is no wait", () => {
   assert.equal(waitWords({ ...WAIT, quiet: 2.5, interval: 2 }), null);
   assert.notEqual(waitWords({ ...WAIT, quiet: 3.5, interval: 2 }), null);
+});
+
+test("long steps are counted down, so that the page does not look as if it hung", () => {
+  assert.equal(waitWords({ ...WAIT, quiet: 2.5, interval: 10 }), "the next step comes in 8 s at this speed");
+  assert.equal(waitWords({ ...WAIT, quiet: 12, interval: 10 }), null);
+  assert.equal(waitWords({ ...WAIT, quiet: 2.5, interval: 10, playing: false }), null);
+  assert.equal(waitWords({ ...WAIT, quiet: 16, interval: 10 }), "compiling or solving… 16 s");
+});
+
+test("who asks for a pause or a scene during a long solve hears what it waits for, and at last of a way out", () => {
+  const asked = { ...WAIT, unanswered: true };
+  assert.equal(waitWords({ ...asked, quiet: 0.4 }), null);
+  assert.equal(waitWords({ ...asked, quiet: 5 }), "pausing after the step under way… 5 s");
+  assert.equal(waitWords({ ...asked, quiet: 5, building: true }), "waiting for the end of the step under way… 5 s");
+  assert.match(waitWords({ ...WAIT, quiet: 25 }) ?? "", /^compiling or solving… 25 s \(loading the page again/);
 });
 
 test("a scene that is built is told at once; one that was refused is not waited for", () => {

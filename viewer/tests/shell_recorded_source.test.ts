@@ -169,8 +169,10 @@ test("playing goes on from where one went to, and from the beginning after the e
 
 test("the Python is at hand, and what needs a solver is refused with a note", () => {
   const { source, messages } = play();
-  source.send({ type: "code", place: 2 });
+  source.send({ type: "code", place: 8 });
   assert.deepEqual(messages.at(-1), { type: "code", text: "print(1)" });
+  source.send({ type: "code", place: 2 });
+  assert.match((messages.at(-1) as { text: string }).text, /^# .* step 2 .*\nprint\(1\)$/);
   source.send({ type: "compare", mode: "same_state" });
   const note = messages.at(-1)!;
   assert.equal(note.type, "note");

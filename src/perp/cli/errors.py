@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from perp.errors import one_line
+
 
 class CommandError(Exception):
     """What the user asked for cannot be done; the message is the one line to show."""
@@ -16,10 +18,4 @@ def refusing(*kinds: type[Exception]) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        raise CommandError(_one_line(error)) from error
-
-
-def _one_line(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split()) or type(error).__name__
+        raise CommandError(one_line(error)) from error

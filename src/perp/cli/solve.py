@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from perp.cli.assignments import read_value, split_assignments
+from perp.cli.assignments import split_assignments
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import INTERRUPTED, NOT_CONVERGED
 from perp.errors import FileFormatError, InvalidProblem, MethodRefused, MissingAbility, MissingExtra, suggest
@@ -110,6 +110,7 @@ def solve(
 
 def choose(name: str, words: dict[str, str]) -> Method | str:
     """The method with the options that the command line gives it."""
+    from perp.solvers.option_words import read_words
     from perp.solvers.roster import BY_NAME, make_method
 
     if name == "auto":
@@ -118,8 +119,10 @@ def choose(name: str, words: dict[str, str]) -> Method | str:
         return name
     if name not in BY_NAME:
         raise CommandError(f"method {name!r} is unknown{suggest(name, [*BY_NAME, 'auto'])}")
-    hints, known = get_type_hints(BY_NAME[name]), [field.name for field in fields(BY_NAME[name])]
-    options = {key: read_value(key, text, hints[key]) if key in known else text for key, text in words.items()}
+    try:
+        options = read_words(BY_NAME[name], words)
+    except ValueError as error:
+        raise CommandError(f"--option {error}") from error
     with refusing(ValueError, TypeError):
         return make_method(name, options)
 

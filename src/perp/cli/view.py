@@ -85,7 +85,8 @@ def view(
 
     The page is for this machine and this address only, which has a random part. Ctrl-C ends server and simulation.
 
-    Exit codes: 0 done, 1 exported, but the state became infinite, 2 bad usage or a bad file, 130 interrupted.
+    Exit codes: 0 done (Ctrl-C is how a server ends), 1 exported, but the state became infinite, 2 bad usage or a bad
+    file, 130 an export was interrupted.
     """
     from perp.viewer.assets import read_page, require_packages
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from functools import cached_property
+from math import inf
 from operator import index
 from pathlib import Path
 from types import TracebackType
@@ -64,8 +65,11 @@ class Recording:
         self.dimension: int = root.whole("dimension")
         if self.dimension not in (2, 3):
             raise root.fault("dimension", f"frames in {self.dimension} dimensions")
+        dt = root.number("dt")
+        if not 0.0 < dt < inf:
+            raise root.fault("dt", f"the length of a step is {dt}; a positive number is needed")
         self.description: Description = Description(
-            dt=root.number("dt"),
+            dt=dt,
             scene=root.text("scene"),
             options=_json(root, "options", dict),
             seed=_json(root, "seed", int),

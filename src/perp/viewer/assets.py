@@ -48,8 +48,8 @@ def read_page(folder: Path | None = None) -> Page:
         texts = [(folder / name).read_text("utf-8") for name in ("index.html", "viewer.js", "viewer.css")]
     except FileNotFoundError as error:
         raise MissingPage(
-            "the page of 'perp view' is not built: install Node.js 20 or newer with npm and run 'make viewer' in a "
-            "clone of the repository, or install a wheel of perp, which has the page"
+            "the page of 'perp view' is not built: install Node.js 20 or newer with npm, then run 'make viewer' (or "
+            "'pip install .' once more) in a clone of the repository; a wheel that was built where npm is has the page"
         ) from error
     return Page(*texts)
 

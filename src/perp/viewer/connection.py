@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from perp.viewer.commands import WRONG, BadMessage, read_command
-from perp.viewer.messages import Build, Reset, Start
+from perp.viewer.messages import Build, ChooseCompare, ChooseMethod, Pause, Reset, Start, TellCode
 from perp.viewer.restart import Wishes
 from perp.viewer.worker_process import Message, Overrun, Target, WorkerProcess
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from starlette.websockets import WebSocket
 
 PATIENCE = 3.0
-"""Seconds in which a process must give a sign of life once it was told to build a world."""
+"""Seconds in which a process answers, or has begun to build a world; one that does not is in a long solve."""
+
+ANSWERED = Pause | ChooseMethod | ChooseCompare | TellCode
+"""What is always answered in words, as soon as the step that is being taken is there."""
 
 LONGEST_REASON = 123
 """Bytes of the reason for closing a socket (RFC 6455, section 5.5)."""
@@ -44,6 +47,7 @@ class Connection:
         self._wishes = Wishes(start)
         self._over = asyncio.Event()
         self._watch: asyncio.Task[None] | None = None
+        self._hint: asyncio.Task[None] | None = None
         self._retired: set[asyncio.Task[int | None]] = set()
 
     def leave(self) -> None:
@@ -61,8 +65,9 @@ class Connection:
             await self._close(Farewell(_FAULT, "The server met an error; its terminal says more."))
             raise
         finally:
-            if self._watch is not None:
-                self._watch.cancel()
+            for task in (self._watch, self._hint):
+                if task is not None:
+                    task.cancel()
             await asyncio.gather(self._process.end(), *self._retired)
 
     async def _await_the_end(self) -> Farewell:
@@ -88,6 +93,8 @@ class Connection:
             self._wishes.note(command)
             if isinstance(command, Build | Reset):
                 self._expect_life()
+            elif isinstance(command, ANSWERED) and (self._hint is None or self._hint.done()):
+                self._hint = asyncio.ensure_future(self._hint_if_silent(self._process))
 
     async def _speak(self) -> Farewell | None:
         """From the process to the page; returns when the process has died, or None when the page has gone."""
@@ -104,8 +111,9 @@ class Connection:
                 return None
 
     def _expect_life(self) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
+        for task in (self._watch, self._hint):
+            if task is not None:
+                task.cancel()
         self._watch = asyncio.ensure_future(self._replace_if_silent(self._process))
 
     async def _replace_if_silent(self, process: WorkerProcess) -> None:
@@ -113,15 +121,26 @@ class Connection:
 
         One that has not said anything yet still begins, which may take a minute on the first run of all.
         """
-        heard = process.heard
-        await asyncio.sleep(self._patience)
-        if process.heard > heard or heard == 0 or not process.is_heard_out or process is not self._process:
+        if not await self._stays_silent(process):
             return
         self._process = WorkerProcess(self._target, self._wishes.start)
         for command in self._wishes.commands():
             self._process.post(command)
         self._retired.add(asyncio.ensure_future(process.end()))
         await self._say(_note("warning", "The solver was in a long solve, which was ended. The scene is built anew."))
+
+    async def _hint_if_silent(self, process: WorkerProcess) -> None:
+        """Tell who waits for an answer what it waits for."""
+        if await self._stays_silent(process):
+            await self._say(
+                _note("info", "Heard: it counts as soon as the solver is done with this step. Reset ends it.")
+            )
+
+    async def _stays_silent(self, process: WorkerProcess) -> bool:
+        """Whether a process that has begun, and is the one behind the page, says nothing for a while."""
+        heard = process.heard
+        await asyncio.sleep(self._patience)
+        return heard == process.heard > 0 and process.is_heard_out and process is self._process
 
     async def _say(self, message: Message) -> bool:
         """Whether the page is still there to hear it."""

@@ -25,7 +25,6 @@ from perp.viewer.layout import (
     SERIALS,
     ContactNumber,
     Header,
-    row_widths,
 )
 from perp.viewer.liquid_encoding import cell_rows, particle_rows
 from perp.worlds.report import StepReport
@@ -115,20 +114,6 @@ def with_serial(data: bytes, serial: int) -> bytes:
         raise ValueError(f"serial is {serial}; a number in 0..{SERIALS - 1} is needed")
     begin = NUMBER.itemsize * Header.SERIAL
     return b"".join((data[:begin], pack("<f", serial), data[begin + NUMBER.itemsize :]))
-
-
-def frame_length(numbers: NDArray[np.float32]) -> int:
-    """How many numbers the frame at the beginning of `numbers` has; ValueError where it is cut off."""
-    if numbers.size < HEADER:
-        raise ValueError(f"{numbers.size} numbers are left, and the header of a frame has {HEADER}")
-    if numbers[Header.LAYOUT] != LAYOUT:
-        raise ValueError(f"layout {numbers[Header.LAYOUT]:g} is not {LAYOUT}")
-    widths = row_widths(int(numbers[Header.KIND]), int(numbers[Header.DIMENSION]))
-    counts = (numbers[number] for number in (Header.BODIES, Header.CONTACTS, Header.CELLS, Header.CURVE))
-    length = HEADER + sum(int(count) * width for count, width in zip(counts, widths, strict=True))
-    if length > numbers.size:
-        raise ValueError(f"a frame of {length} numbers is cut off after {numbers.size}")
-    return length
 
 
 def _status_code(report: StepReport | None) -> int:

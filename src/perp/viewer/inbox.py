@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from multiprocessing.connection import Connection
-from queue import Empty, SimpleQueue
+from queue import Empty, Full, Queue
 from threading import Thread
 from time import sleep
 
 from perp.viewer.messages import Command
+
+WAITING = 1000
+"""So many commands wait here, and more of them in the pipe, until the sender has to wait."""
 
 GRACE = 0.5
 """After the end of the pipe the process has so long [s] to end by itself."""
@@ -22,7 +26,7 @@ class Inbox:
     """What the page said and nobody has yet answered."""
 
     def __init__(self, connection: Connection) -> None:
-        self._commands: SimpleQueue[Command | None] = SimpleQueue()
+        self._commands: Queue[Command | None] = Queue(WAITING)
         Thread(target=self._read, args=(connection,), daemon=True).start()
 
     def next(self, seconds: float | None) -> Command | None:
@@ -40,6 +44,7 @@ class Inbox:
             while True:
                 self._commands.put(connection.recv())
         except (EOFError, OSError):
-            self._commands.put(None)
+            with suppress(Full):
+                self._commands.put(None, timeout=GRACE)
         sleep(GRACE)
         os._exit(0)  # a solve may take minutes, and nobody waits for it

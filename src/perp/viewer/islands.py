@@ -24,8 +24,8 @@ NO_ISLAND = -1
 def find_islands(frame: Frame, report: StepReport | None) -> tuple[NDArray[np.intp], int]:
     """The island of each body, and how many islands there are.
 
-    A problem of body pairs tells all of it. Without one, as in a recording, contacts alone couple bodies, and all
-    bodies count as able to move.
+    A problem of body pairs tells all of it. Without one, as in a recording or in joint coordinates, contacts alone
+    couple bodies, and all bodies count as able to move.
     """
     bodies = len(frame.position)
     moves = np.ones(bodies, dtype=np.bool_)

@@ -20,7 +20,6 @@ A change that an older page would misread gets a new `LAYOUT`. `viewer/src/layou
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
 
 LAYOUT = 1
 """The number of this layout."""
@@ -63,24 +62,27 @@ class Header(IntEnum):
     STATUS = 13
     """`perp.Status(...).code`; -1 without a solve."""
     RESIDUAL = 14
+    """The largest entry of the natural map, over all rows of the problem (`perp.verify`)."""
     SOLVE_SECONDS = 15
+    """Of the clock, as the next one [s]."""
     STEP_SECONDS = 16
+    """All of the step, the solve included."""
     ENERGY = 17
     """Kinetic and potential [J]."""
     ENERGY_MEAN = 18
-    """Mean energy error of a row [J]."""
+    """Mean energy error of a row [J]; NaN for liquids."""
     ENERGY_MAX = 19
-    """The largest [J]."""
+    """The largest of a row [J]."""
     PENETRATION = 20
-    """[m]"""
+    """The deepest overlap before the step [m]; NaN for liquids."""
     ISLANDS = 21
     """How many."""
     WARM = 22
     """1 where the solver started from the last step."""
     TOL = 23
-    """The tolerance that the solve was asked for."""
+    """The tolerance that the solve was asked for; "auto" means it of the scaled residual."""
     PLACE = 24
-    """Number of the frame among those that can be gone back to, 0 first."""
+    """What `messages.Seek` names the frame by: the step; in a recording the number of the frame, 0 first."""
     VOLUME = 25
     """Of a liquid [m^d]."""
     CONVERGED = 26
@@ -93,7 +95,7 @@ class ContactNumber(IntEnum):
     BODY_A = 0
     BODY_B = 1
     STATE = 2
-    """`perp.ContactState`: 0 sticking, 1 sliding, 2 separating, 3 grazing."""
+    """`perp.ContactState`: 0 sticking, 1 sliding, 2 separating, 3 grazing (see `contact_numbers.measure_contacts`)."""
     NORMAL_IMPULSE = 3
     """[N s]"""
     GAP = 4
@@ -111,18 +113,3 @@ class ContactNumber(IntEnum):
 CONTACT_NUMBERS = len(ContactNumber)
 CELL_NUMBERS = 3
 CURVE_NUMBERS = 2
-
-
-class Widths(NamedTuple):
-    """Numbers in a row of each section."""
-
-    body: int
-    contact: int
-    cell: int
-    curve: int
-
-
-def row_widths(kind: int, dimension: int) -> Widths:
-    """How wide the rows of a frame are."""
-    body = {BODIES: {2: 4, 3: 8}, LIQUID: {2: 3, 3: 4}}[kind][dimension]
-    return Widths(body, 2 * dimension + CONTACT_NUMBERS, CELL_NUMBERS, CURVE_NUMBERS)

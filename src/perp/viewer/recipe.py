@@ -28,7 +28,10 @@ class Recipe:
     """[s]"""
 
     def build(self) -> Scene:
-        with refusing(ValueError, TypeError, ImportError, MemoryError, about=self.scene):
+        with (
+            refusing(ValueError, TypeError, ImportError, about=self.scene),
+            refusing(MemoryError, about=self.scene, advice="there is not enough memory: choose a smaller one"),
+        ):
             made = make(self.scene, seed=self.seed, **self.options)
         world: Any = made.world
         if self.model is not None:

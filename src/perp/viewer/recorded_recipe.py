@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from perp.gallery.options import SEED
 from perp.recording import Description
 from perp.scenes import kinds
+from perp.solvers.option_words import read_words
+from perp.solvers.roster import BY_NAME
 from perp.viewer.answers import Message
-from perp.viewer.forms import method_forms, read_scene_options
-from perp.viewer.messages import OptionValue
+from perp.viewer.forms import read_scene_options
 from perp.viewer.method_choice import MethodChoice, choose_method
 from perp.viewer.recipe import Recipe
 from perp.viewer.refusals import Refusal
@@ -19,8 +20,6 @@ from perp.worlds.contact_world import LAWS
 
 RUN = ("model", "warm_start", "islands", "tol", "max_iterations", "method_options")
 """What `perp simulate --record` writes under options["run"]."""
-
-SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
 class Known(NamedTuple):
@@ -37,7 +36,7 @@ def tell_lane(about: Description) -> Message:
     run = _run(about)
     return {
         "method": about.method,
-        "options": {str(name): str(word) for name, word in _mapping(run.get("method_options")).items()},
+        "options": _words(about),
         "tol": _number(run.get("tol")),
         "max_iterations": _number(run.get("max_iterations")),
     }
@@ -53,8 +52,9 @@ def read_recipe(about: Description) -> Known | None:
     try:
         options = read_scene_options(about.scene, {name: v for name, v in about.options.items() if name != "run"})
         SEED.check(about.seed)
-        words = read_words(about.method, _mapping(run["method_options"]))
-        method = choose_method(about.method, words, run["tol"], run["max_iterations"], islands=run["islands"] is True)
+        method = choose_method(
+            about.method, _method_options(about), run["tol"], run["max_iterations"], islands=run["islands"] is True
+        )
     except (ValueError, TypeError, Refusal):
         return None
     model = None if run["model"] == options.get("model") else run["model"]
@@ -63,27 +63,15 @@ def read_recipe(about: Description) -> Known | None:
     return Known(recipe, method, str(about.versions.get("perp", "of another version")))
 
 
-def read_words(method: str, words: Mapping[str, Any]) -> dict[str, OptionValue]:
-    """Options as the command line had them, `{"relaxation": "1.2"}`, as the values that they mean."""
-    forms = {form["name"]: form for form in method_forms()}
-    options = {option["name"]: option for option in forms[method]["options"]} if method in forms else {}
-    return {name: _read_word(str(word), options.get(name, {})) for name, word in words.items()}
+def _method_options(about: Description) -> dict[str, Any]:
+    """What the words of the command line meant; they stay words where the method is none."""
+    words = _words(about)
+    return read_words(BY_NAME[about.method], words) if about.method in BY_NAME else words
 
 
-def _read_word(word: str, form: Mapping[str, Any]) -> OptionValue:
-    """What is of no known kind stays a word."""
-    if form.get("optional") and word.lower() == "none":
-        return None
-    match form.get("kind"):
-        case "number":
-            return float(word)
-        case "integer":
-            return int(word)
-        case "switch":
-            return SWITCH.get(word.lower(), word)
-        case "numbers":
-            return tuple(float(part) for part in word.split(","))
-    return word
+def _words(about: Description) -> dict[str, str]:
+    """Options of the method as the command line had them: `{"relaxation": "1.2"}`."""
+    return {str(name): str(word) for name, word in _mapping(_run(about).get("method_options")).items()}
 
 
 def _run(about: Description) -> Mapping[str, Any]:

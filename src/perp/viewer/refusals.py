@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from perp.errors import one_line
+
 
 class Refusal(Exception):
     """A request that cannot be met; the message is the line to show. Nothing has changed."""
@@ -17,9 +19,3 @@ def refusing(*kinds: type[Exception], advice: str = "", about: str = "") -> Iter
         yield
     except kinds as error:
         raise Refusal(": ".join(part for part in (about, one_line(error), advice) if part)) from error
-
-
-def one_line(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split()) or type(error).__name__

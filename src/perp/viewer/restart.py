@@ -38,7 +38,10 @@ class Wishes:
 
     def _build(self, wish: Build) -> None:
         if wish.scene == self.start.scene:
-            self.start = replace(self.start, options=wish.options, seed=wish.seed)
+            model = (
+                None if "model" in wish.options else self.start.model
+            )  # which is the scene's option, where it has one
+            self.start = replace(self.start, options=wish.options, seed=wish.seed, model=model)
         else:  # another scene comes with its own method, step and law of friction
             self.start = Start(scene=wish.scene, options=wish.options, seed=wish.seed)
             self._methods.pop(0, None)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from perp.errors import FileFormatError, MissingExtra
+from perp.errors import FileFormatError, MissingExtra, one_line
 from perp.lab.simulation_dump import SUFFIXES
 from perp.problems.files import save
 from perp.viewer.answers import Message, file
 from perp.viewer.messages import SaveFormat
 from perp.viewer.moments import Solved
-from perp.viewer.refusals import Refusal, one_line
+from perp.viewer.refusals import Refusal
 
 LARGEST_FILE = 64 << 20
 """Bytes that go to a browser in one piece."""

@@ -10,6 +10,7 @@ from perp.lab.simulation import measure_step
 from perp.problems.problem import Problem
 from perp.scenes import Scene
 from perp.solvers.roster import suitable_methods
+from perp.solvers.status import Status
 from perp.viewer.answers import Message
 from perp.viewer.frame_encoding import encode_frame
 from perp.viewer.messages import Compare
@@ -25,11 +26,17 @@ from perp.worlds.world import World
 DIVERGED = "paused at the last good frame; choose another method, a smaller tolerance or more iterations, or reset"
 
 
+USELESS = (Status.BREAKDOWN, Status.NON_FINITE)
+"""Endings after which the answer may be as far off as the starting point."""
+
+
 class Taken(NamedTuple):
     """A step of one lane."""
 
     frame: bytes
     solved: Solved
+    breakdown: str
+    """How the solve ended without an answer; else empty."""
 
 
 class SceneRun:
@@ -43,6 +50,8 @@ class SceneRun:
     moments: Moments
     method_logs: tuple[StepLog[MethodChoice], StepLog[MethodChoice]]
     compare_log: StepLog[Compare]
+    breakdown: str
+    """Which methods found no answer in the last step, and why; else empty."""
 
     def __init__(
         self, recipe: Recipe, methods: list[MethodChoice], compare: Compare = "off", memory: Memory | None = None
@@ -52,7 +61,7 @@ class SceneRun:
         self.methods = []
         self.moments = Moments(memory)
         self.method_logs, self.compare_log = (StepLog(), StepLog()), StepLog()
-        self.compare = "off"
+        self.compare, self.breakdown = "off", ""
         self._second: World | None = None
         """Of the second lane, where it goes its own way."""
         self._suitable: tuple[Problem, list[str]] | None = None
@@ -124,6 +133,7 @@ class SceneRun:
         taken.insert(0, self._step_lane(0, world))
         if self.compare == "own_ways":
             self._second = second
+        self.breakdown = "; ".join(each.breakdown for each in taken if each.breakdown)
         frames = [each.frame for each in taken]
         self.moments.add(world.steps, frames, [each.solved for each in taken])
         return frames
@@ -154,7 +164,11 @@ class SceneRun:
             refusing(InvalidProblem, MissingAbility, ImportError, about=about or method.name),
         ):
             report = world.step(self.step_seconds, method.solve)
-        return Taken(self._encode_step(world, lane, report), Solved(report.problem, report.x))
+        return Taken(
+            self._encode_step(world, lane, report),
+            Solved(report.problem, report.x),
+            tell_breakdown(method.name, report),
+        )
 
     def _encode_step(self, world: World, lane: int, report: StepReport) -> bytes:
         return encode_frame(
@@ -176,3 +190,11 @@ class SceneRun:
         if first != own.name:
             return own
         return choose_method("nncg" if first == "pgs" else "pgs", {})
+
+
+def tell_breakdown(name: str, report: StepReport) -> str:
+    """Why this method has no answer; empty where it has one, however good."""
+    status = getattr(report.solution, "status", None)
+    if status not in USELESS:
+        return ""
+    return f"{name} has no answer in step {report.step:,}: {report.solution.message or status.value}"

@@ -183,6 +183,7 @@ def make_server(
         uvicorn.Config(
             app,
             http="h11",
+            ws="websockets-sansio",  # the other one is deprecated by websockets itself
             loop="asyncio",
             lifespan="off",
             ws_max_size=LARGEST,

@@ -6,9 +6,10 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
+from perp.errors import one_line
 from perp.viewer.answers import Message, Outgoing, note
 from perp.viewer.messages import Command, Pause, Play, Seek, Speed, Step
-from perp.viewer.refusals import Refusal, one_line
+from perp.viewer.refusals import Refusal
 
 logger = logging.getLogger(__name__)
 
@@ -87,8 +88,9 @@ class Session(ABC):
         match command:
             case Play():
                 self._play()
-            case Pause():
+            case Pause():  # answered in any case: silence means a long solve
                 self.halt()
+                return [self.tell_state()]
             case Step(count):
                 if self.playing:
                     self.halt()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from perp.scenes import kinds
-from perp.viewer.answers import Message, Outgoing, code, state
+from perp.viewer.answers import Message, Outgoing, code, note, state
 from perp.viewer.messages import (
     Build,
     ChooseCompare,
@@ -25,6 +25,8 @@ from perp.viewer.session import Session
 
 TELL_FIRST_EVERY = 64
 """Once so many of the oldest frames were dropped, the page is told."""
+
+BROKEN = "paused, since such answers let bodies fly or fall through each other; choose another method, or play on"
 
 
 class Simulation(Session):
@@ -94,7 +96,11 @@ class Simulation(Session):
         raise Refusal(f"a simulation has no answer to {type(command).__name__}")
 
     def _take_step(self) -> list[Outgoing]:
+        before = self._run.breakdown
         frames = self._run.step()
+        if self._run.breakdown and not before:  # once: who plays on wants to see what becomes of it
+            self.halt()
+            return [*frames, note("warning", f"{self._run.breakdown}; {BROKEN}"), self.tell_state()]
         return [*frames, *([self.tell_state()] if self._has_news() else [])]
 
     def _has_news(self) -> bool:

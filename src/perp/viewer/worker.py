@@ -20,6 +20,9 @@ Receive = Callable[[float | None], Command | None]
 
 Send = Callable[[Outgoing], object]
 
+LONGEST_DELAY = 1e6
+"""Seconds between two steps beyond which nobody waits for the next one; clocks of the system know no such times."""
+
 
 def run_worker(connection: Connection, start: Start) -> None:
     """Simulate, or replay, until the pipe ends; the target of a process.
@@ -43,9 +46,12 @@ def begin_session(start: Start, receive: Receive, send: Send) -> Session:
         try:
             return Simulation(start) if start.replay is None else Replay(start.replay)
         except Refusal as refusal:
-            send(note("error", str(refusal)))
+            why = note("error", str(refusal))
+        send(why)
         command = receive(None)
         while not isinstance(command, Build) or start.replay is not None:
+            if not isinstance(command, Acknowledge):  # silence would mean a long solve
+                send(why)
             command = receive(None)
         start = Start(command.scene, command.options, command.seed)
 
@@ -90,7 +96,10 @@ class Loop:
             return None
         if self._session.is_urgent:
             return 0.0
-        return self._pace.delay(self._session.interval) if self._session.playing else None
+        if not self._session.playing:
+            return None
+        delay = self._pace.delay(self._session.interval)
+        return delay if delay < LONGEST_DELAY else None
 
     def _say(self, said: list[Outgoing]) -> None:
         """Frames first: the words of a step are about them."""

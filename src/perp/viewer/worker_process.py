@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection, wait
 from threading import Event, Lock, Semaphore, Thread
 from typing import Any
 
+from perp.viewer.memory_limit import limit_memory
 from perp.viewer.messages import Command, Start
 
 Target = Callable[[Connection, Start], None]
@@ -38,6 +39,7 @@ _CHILDREN = Lock()
 def simulate(connection: Connection, start: Start) -> None:
     """The target: deaf to Ctrl-C, which is for the server, before anything slow is imported."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limit_memory()
     from perp.viewer.worker import run_worker
 
     run_worker(connection, start)

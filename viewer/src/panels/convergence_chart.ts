@@ -20,6 +20,7 @@ function curveOf(frame: Frame): { x: Float64Array; y: Float64Array } {
 function explain(frame: Frame | null): string {
   if (frame === null || frame.step === 0) return "Nothing has been solved yet.";
   if (frame.value("ROWS") === 0) return "Nothing was to be solved in this step: the problem has no rows.";
+  if (frame.value("ITERATIONS") === 0) return "No iteration was needed: the starting point is within the tolerance.";
   const isOneStep = frame.value("ITERATIONS") <= 1 && frame.curveCount > 0;
   return isOneStep ? "The method takes one step: there is no curve." : "The curve was not recorded.";
 }

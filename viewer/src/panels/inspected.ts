@@ -16,6 +16,8 @@ export interface Seen {
 /** Names and values; the same names in each lane, in the same order. */
 export type Facts = [label: string, value: string][];
 
+const LEAST_TURN = (0.05 * Math.PI) / 180; // [rad]
+
 const NO_SPEED = "n/a: the step before was not shown";
 
 export function bodyName(scene: SceneMessage, body: number): string {
@@ -57,7 +59,8 @@ function describeOrientation(frame: Frame, body: number): string {
   if (frame.dimension === 2) return degrees(frame.bodies[begin + 2]!);
   const [w, x, y, z] = frame.bodies.subarray(begin + 3, begin + 7) as unknown as [number, number, number, number];
   const { axis, angle } = axisAngle(w, x, y, z);
-  return angle === 0 ? degrees(0) : `${degrees(angle)} about (${axis.map(writeShare).join(", ")})`;
+  // Below what the degrees show, the axis is nothing but rounding.
+  return angle < LEAST_TURN ? degrees(0) : `${degrees(angle)} about (${axis.map(writeShare).join(", ")})`;
 }
 
 /** Two digits after the point; 0 has no sign. */

@@ -35,6 +35,11 @@ function besideEachOther(facts: (Facts | null)[]): { label: string; values: stri
   return labels.map((label, i) => ({ label, values: facts.map((one) => one?.[i]?.[1] ?? "none") }));
 }
 
+function invitation(scene: SceneMessage | null): string {
+  if (scene?.kind !== "liquid") return "Click a body or a contact to see its numbers; by keyboard, press ] or the full stop.";
+  return scene.dimension === 2 ? "Click a cell or a particle to see its numbers." : "Click a particle to see its numbers.";
+}
+
 /** A name that may go on in the next line after an underscore. */
 function breakable(name: string): string {
   return name.replaceAll("_", "_\u200b");
@@ -49,9 +54,11 @@ export function makeInspector(store: Store): HTMLElement {
   const numbers = new NumberTable("Numbers of what was picked");
   const listTitle = make("h4", {}, "Contacts on it");
   const list = new NumberTable("Contacts on this body", "list");
+  const listFrame = make("div", { class: "list-frame" }, list.element);
   const remark = make("p", { class: "remark" });
   const buttons = make("div", { class: "buttons" }, follow, close);
-  section.append(hint, title, buttons, numbers.element, listTitle, list.element, remark);
+  const head = make("div", { class: "picked" }, title, buttons);
+  section.append(hint, head, numbers.element, listTitle, listFrame, remark);
 
   // The frames that were shown last, and those before them: two that follow each other give speeds.
   const shown: (Frame | null)[] = [];
@@ -60,7 +67,8 @@ export function makeInspector(store: Store): HTMLElement {
   function remember(): void {
     store.get("frames").forEach((frame, lane) => {
       if (frame === shown[lane]) return;
-      before[lane] = shown[lane] ?? null;
+      // The same step comes again when a second lane begins beside it.
+      if (frame?.place !== shown[lane]?.place) before[lane] = shown[lane] ?? null;
       shown[lane] = frame;
     });
   }
@@ -101,7 +109,7 @@ export function makeInspector(store: Store): HTMLElement {
   const update = oncePerPicture(() => {
     const selection = store.get("selection");
     const scene = store.get("scene");
-    if (selection === null || scene === null) return showNothing("Click a body or a contact to see its numbers.");
+    if (selection === null || scene === null) return showNothing(invitation(scene));
     const { lane, what } = selection;
     const own = store.get("frames")[lane];
     if (!own) return showNothing("There is no frame yet.");

@@ -77,6 +77,12 @@ export function changedValues(forms: OptionForm[], values: Record<string, Option
   return changed;
 }
 
+/** The line above folded options: "12 options; linear=cg". */
+export function foldWords(count: number, changed: Record<string, OptionValue>): string {
+  const parts = Object.entries(changed).map(([key, value]) => `${key}=${describeValue(value)}`);
+  return [count === 1 ? "1 option" : `${count} options`, ...(parts.length === 0 ? [] : [parts.join(", ")])].join("; ");
+}
+
 /** A method with its options, as in Python: "psor(relaxation=1.4)". */
 export function describeCall(name: string, options: Record<string, OptionValue>): string {
   const parts = Object.entries(options).map(([key, value]) => `${key}=${describeValue(value)}`);

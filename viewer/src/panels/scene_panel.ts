@@ -22,6 +22,8 @@ const SEED: OptionForm = {
 
 const WARNING = "Building begins anew: the state and the recorded steps are gone. The method stays where the scene is the same.";
 
+const RECORDED = "A recording is of one run: perp view SCENE builds every scene, of every size.";
+
 export function makeScenePanel(store: Store): HTMLElement {
   const section = makeSection("Scene", { "data-testid": "scene-panel" });
   const id = uniqueId();
@@ -36,8 +38,9 @@ export function makeScenePanel(store: Store): HTMLElement {
   const chooser = make("div", { class: "field" }, make("label", { for: id }, "scene"), select);
   const buttons = make("div", { class: "buttons" }, build, defaults);
   // No <form>: the Enter that ends a field would build, and the state be gone.
-  const form = make("div", { class: "form" }, chooser, description, source, rows, buttons, warning);
-  section.append(atWork, form);
+  const form = make("fieldset", { class: "form", "aria-label": "Scene and options" }, chooser, description, source, rows, buttons, warning);
+  const recorded = make("p", { class: "remark", hidden: true }, RECORDED);
+  section.append(atWork, form, recorded);
 
   let options = new FieldSet([]);
   let seed = new FieldSet([]);
@@ -55,6 +58,7 @@ export function makeScenePanel(store: Store): HTMLElement {
     setText(description, scene?.description ?? "");
     setText(source, scene ? [scene.source && `Source: ${scene.source}`, `own method: ${scene.method}`].filter(Boolean).join("; ") : "");
     build.disabled = scene === undefined;
+    setText(build, scene === undefined ? "Build" : `Build ${scene.name}`);
   }
 
   /** Fields say themselves what is wrong; nothing is sent before the button is pressed. */
@@ -68,6 +72,7 @@ export function makeScenePanel(store: Store): HTMLElement {
     const scene = store.get("scene");
     const hasForms = (store.get("welcome")?.scenes.length ?? 0) > 0;
     form.hidden = !hasForms;
+    recorded.hidden = store.get("welcome")?.mode !== "replay";
     if (scene === null || !hasForms) return;
     const now = JSON.stringify([scene.name, scene.options, scene.seed]);
     if (now === seen) return;
@@ -110,6 +115,7 @@ export function makeScenePanel(store: Store): HTMLElement {
     follow();
   });
   store.on(["scene"], follow);
+  store.on(["lost"], () => (form.disabled = store.get("lost") !== null));
   store.on(["scene", "frames"], tell);
   return section;
 }

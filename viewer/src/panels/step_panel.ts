@@ -22,7 +22,7 @@ export function makeStepPanel(store: Store): HTMLElement {
   const section = makeSection("This step", { "data-testid": "step-panel" });
   const id = uniqueId();
   const lane = make("select", { id, "data-action": "save-lane" });
-  lane.append(make("option", { value: 0 }, "method 1"), make("option", { value: 1 }, "method 2"));
+  lane.append(make("option", { value: 0 }), make("option", { value: 1 }));
   const laneRow = make("div", { class: "field" }, make("label", { for: id }, "with the answer of"), lane);
   const reason = make("p", { class: "remark", id: `${id}-reason` });
   const described = { type: "button", "aria-describedby": reason.id };
@@ -49,10 +49,14 @@ export function makeStepPanel(store: Store): HTMLElement {
   }
 
   const update = oncePerPicture(() => {
-    const lanes = store.get("state")?.lanes.length ?? 1;
-    laneRow.hidden = lanes < 2;
+    const lanes = store.get("state")?.lanes ?? [];
+    laneRow.hidden = lanes.length < 2;
+    lanes.forEach((one, i) => setText(lane.options[i]!, `${i + 1}: ${one.method}`));
     const why = whyNot();
-    npz.disabled = fclib.disabled = why !== "";
+    const isLiquid = store.get("scene")?.kind === "liquid";
+    npz.disabled = why !== "";
+    fclib.disabled = why !== "" || isLiquid;
+    fclib.title = isLiquid ? "FCLIB is a format for contacts with friction" : "";
     code.disabled = shownPlace() === null || store.get("lost") !== null;
     setText(reason, why);
     reason.hidden = why === "";
@@ -69,6 +73,6 @@ export function makeStepPanel(store: Store): HTMLElement {
     if (place !== null) store.send({ type: "code", place });
   });
   lane.addEventListener("change", update);
-  store.on(["state", "frames", "lost"], update);
+  store.on(["scene", "state", "frames", "lost"], update);
   return section;
 }

@@ -1,10 +1,11 @@
 // Carries out what keys ask for.
 
 import type { Panes } from "../panes";
+import { limitFor } from "../panels/iteration_limit";
 import type { Store } from "../store";
 import type { Selection } from "../view";
 import { currentMethodKeys } from "./help";
-import { actionFor, focusTakes, type Action } from "./keyboard";
+import { actionFor, focusTakes, type Action, type Part } from "./keyboard";
 import { addNote } from "./notes";
 import { neighbour, worstFirst } from "./selecting";
 import type { Session } from "./session";
@@ -28,7 +29,23 @@ export function toggleFollow(store: Store): void {
   const { selection, follow } = store.model;
   if (follow !== null) return store.set("follow", null);
   if (selection?.what.kind === "body") return store.set("follow", selection.what.index);
-  addNote(store, "info", "Select a body first: click it, or press ].");
+  const isLiquid = store.get("scene")?.kind === "liquid";
+  addNote(store, "info", isLiquid ? "A liquid has no bodies to follow." : "Select a body first: click it, or press ].");
+}
+
+/** What takes keys for itself: who came by keyboard has to get out again. */
+function isField(element: HTMLElement): boolean {
+  return ["INPUT", "SELECT", "TEXTAREA"].includes(element.tagName);
+}
+
+/** Unfolds a part of the side, and puts the focus on what is first in it. */
+function goTo(part: Part): void {
+  const details = document.querySelector<HTMLDetailsElement>(`details[data-part=${part}]`);
+  if (details === null || details.hidden) return;
+  details.open = true;
+  const first = details.querySelector<HTMLElement>(":is(select, input, button):not(:disabled)");
+  (first ?? details.querySelector("summary")!).focus();
+  details.scrollIntoView({ block: "nearest" });
 }
 
 export class KeyActions {
@@ -48,6 +65,7 @@ export class KeyActions {
     document.addEventListener("keydown", (event) => {
       const target = event.target instanceof HTMLElement ? event.target : document.body;
       const type = target instanceof HTMLInputElement ? target.type : "";
+      if (event.key === "Escape" && !event.defaultPrevented && isField(target)) return target.blur();
       if (event.defaultPrevented || focusTakes({ tag: target.tagName, type, editable: target.isContentEditable }, event.key)) return;
       const action = actionFor(event);
       if (action === null) return;
@@ -83,6 +101,7 @@ export class KeyActions {
       case "zoom": return this.panes.move((view) => view.zoom(action.factor));
       case "next-body": return this.selectBody(action.direction);
       case "next-contact": return this.selectContact(action.direction);
+      case "go-to": return goTo(action.part);
       case "escape": return this.deselect();
       case "help": return this.page.help();
       case "theme": return this.page.theme();
@@ -111,10 +130,16 @@ export class KeyActions {
   }
 
   private chooseMethod(number: number, lane: number): void {
+    if (this.store.get("welcome")?.mode === "replay") {
+      return addNote(this.store, "info", "This is a recording: perp view SCENE runs the scene live, with every method.");
+    }
     const current = this.store.get("state")?.lanes[lane];
     const name = currentMethodKeys(this.store)[number - 1];
+    if (current === undefined && lane > 0) addNote(this.store, "info", "There is one method only: press c for two side by side.");
     if (current === undefined || name === undefined) return;
-    this.store.send({ type: "method", lane, name, options: {}, tol: current.tol, max_iterations: current.max_iterations });
+    const { welcome, scene } = this.store.model;
+    const most = limitFor(welcome?.scenes.find((form) => form.name === scene?.name), current, name);
+    this.store.send({ type: "method", lane, name, options: {}, tol: current.tol, max_iterations: most });
   }
 
   private turn(right: number, up: number): void {

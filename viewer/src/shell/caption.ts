@@ -12,7 +12,7 @@ export function solveOutcome(frame: Frame, statuses: Record<string, string>): { 
   const converged = frame.value("CONVERGED") === 1;
   const name = statuses[String(code)];
   if (name !== undefined) return { words: statusWords(name), level: converged || name === "CONVERGED" ? "ok" : "warn" };
-  if (frame.step === 0 || Number.isNaN(frame.value("RESIDUAL"))) return { words: "no solve", level: "none" };
+  if (frame.step === 0 || Number.isNaN(frame.value("RESIDUAL"))) return { words: "nothing solved", level: "none" };
   return converged ? { words: "converged", level: "ok" } : { words: "not converged", level: "warn" };
 }
 
@@ -53,11 +53,7 @@ export class Caption {
     const shown = frame === null || frame.step === 0 ? next : this.methodAt(this.lane, frame.place) || next;
     setText(this.method, shown);
     setText(this.next, shown === next ? "" : `, next ${next}`);
-    this.element.classList.toggle("late", isLate(this.store.get("frames"), this.lane));
-    if (frame === null) {
-      for (const part of this.parts.values()) setText(part, "–");
-      return;
-    }
+    if (frame === null) return this.clear();
     const outcome = solveOutcome(frame, this.store.get("welcome")?.statuses ?? {});
     const solved = outcome.level !== "none";
     this.write("step", formatCount(frame.step));
@@ -69,6 +65,14 @@ export class Caption {
     this.parts.get("status")!.dataset["level"] = outcome.level;
   }
 
+  /** There may be frames of the first lane from before the second one was there. */
+  private clear(): void {
+    for (const part of this.parts.values()) setText(part, "–");
+    const status = this.parts.get("status")!;
+    if (this.lane > 0 && this.store.get("frames")[0] != null) setText(status, "not at work in this step");
+    status.dataset["level"] = "none";
+  }
+
   private write(name: string, text: string): void {
     setText(this.parts.get(name)!, text);
   }
@@ -76,10 +80,4 @@ export class Caption {
   private testName(name: string): string {
     return this.lane === 0 ? name : `${name}-${this.lane}`;
   }
-}
-
-/** Whether a lane still shows another place than the first lane. */
-function isLate(frames: (Frame | null)[], lane: number): boolean {
-  const [first, own] = [frames[0], frames[lane]];
-  return first != null && own != null && first.place !== own.place;
 }

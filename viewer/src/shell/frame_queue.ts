@@ -14,6 +14,22 @@ export interface QueueWork {
   done(frame: Frame): void;
 }
 
+/**
+ * The frames to show, by lane: those that arrived, and of the lanes without one those that stand there. These go where
+ * the lane was not at work at the place that is shown now, as the second one before it was chosen.
+ */
+export function framesAt(
+  arrived: readonly (Frame | undefined)[], before: readonly (Frame | null)[], lanes: number,
+  wasAtWork: (lane: number, place: number) => boolean,
+): (Frame | null)[] {
+  const place = (arrived[0] ?? before[0])?.place;
+  return Array.from({ length: lanes }, (_, lane) => {
+    const frame = arrived[lane] ?? before[lane] ?? null;
+    const isLate = frame !== null && place !== undefined && frame.place !== place;
+    return isLate && !wasAtWork(lane, place) ? null : frame;
+  });
+}
+
 /** Holds at most two frames a lane, so that nothing can pile up. */
 export class FrameQueue {
   /** How many lanes a step has. */

@@ -6,21 +6,25 @@ import { button } from "./controls";
 import { KEY_HELP } from "./keyboard";
 import { methodKeys } from "./method_keys";
 
+const COMMON = [
+  "Click a body or a contact, a cell or a particle to see its numbers under “Selected”. Drag turns the picture, the right button or shift shifts it, the wheel magnifies.",
+  "“Convergence” has the residual of the step that is shown, iteration by iteration; “History” the residual, iterations and time of every step. A click there goes to that step.",
+];
 const LIVE = [
-  "Scene builds another scene, of another size or seed. Method changes the solver and its options from the next step on; the world stays as it is.",
-  "Compare lets two methods work side by side: on the problem of the same state in every step, or each on its own way.",
-  "Click a body or a contact to see its numbers. Drag turns the picture, the right button or shift shifts it, the wheel magnifies.",
+  "“Scene” builds another scene, of another size or seed. “Method” changes the solver and its options from the next step on; the world stays as it is.",
+  "“Compare” lets two methods work side by side: on the problem of the same state in every step, or each on its own way.",
+  ...COMMON,
   "The slider goes back over the steps so far; the simulation goes on from the newest one.",
-  "Convergence is the residual of the step that is shown, iteration by iteration. History has residual, iterations and time of every step.",
-  "This step saves the problem as a file (npz or FCLIB), or gives the Python that reproduces it.",
+  "“This step” saves its problem as a file (npz, or FCLIB where friction has cones), or gives the Python that reproduces it.",
+  "Each page has a simulation of its own: loading it again begins anew.",
 ];
 const RECORDED = [
   "This page shows a recorded run. Play it, go through it with the slider or the arrow keys.",
-  "Click a body or a contact to see its numbers. Drag turns the picture, the right button or shift shifts it, the wheel magnifies.",
-  "Convergence is the residual of the step that is shown, iteration by iteration. History has residual, iterations and time of every step.",
+  ...COMMON,
+  "“This step” gives the Python that reproduces it.",
 ];
 const COLOURS: readonly (readonly [string, string])[] = [
-  ["by state", "sticking: friction holds; sliding: friction is at its limit; separating: no impulse; grazing: neither impulse nor velocity"],
+  ["by state", "sticking: friction holds; sliding: friction is at its limit; separating: no impulse; grazing: neither impulse nor velocity; grey: not recorded"],
   ["by residual", "heat on a log scale, of the largest entry of the natural map among the rows of a contact or cell"],
   ["by island", "bodies that touch each other, directly or through others, share a colour: their problems are solved apart"],
   ["forces", "arrows along the impulse on the second body, their length in proportion to the largest of the frame"],
@@ -54,7 +58,7 @@ export function makeHelp(store: Store): { element: HTMLDialogElement; toggle(): 
     const live = store.get("welcome")?.mode === "live";
     abilities.replaceChildren(...(live ? LIVE : RECORDED).map((words) => make("li", {}, words)));
     const names = currentMethodKeys(store).map((name, place) => `${place + 1} ${name}`);
-    const groups = KEY_HELP.filter(([title]) => live || title !== "Methods").map(([title, rows]) =>
+    const groups = KEY_HELP.filter(([title]) => live || !["Methods", "Panels"].includes(title)).map(([title, rows]) =>
       make("section", {}, make("h4", {}, title), table(rows), title === "Methods" && names.length > 0
         ? make("p", { class: "method-keys", "data-testid": "method-keys" }, `Here: ${names.join(", ")}.`) : ""));
     keys.replaceChildren(...groups);

@@ -8,7 +8,11 @@ export type Action =
   | { do: "forces" | "islands" | "residual" | "follow" }
   | { do: "turn" | "shift"; right: number; up: number }
   | { do: "zoom"; factor: number }
-  | { do: "next-body" | "next-contact"; direction: 1 | -1 };
+  | { do: "next-body" | "next-contact"; direction: 1 | -1 }
+  | { do: "go-to"; part: Part };
+
+/** A part of the side, by its `data-part`. */
+export type Part = "scene" | "method-0" | "method-1" | "step";
 
 /** The part of a `KeyboardEvent` that matters here. */
 export interface Key {
@@ -64,6 +68,8 @@ const LETTERS: Record<string, Action> = {
   r: { do: "residual" },
   b: { do: "follow" },
   t: { do: "theme" },
+  n: { do: "go-to", part: "scene" },
+  p: { do: "go-to", part: "step" },
   "+": { do: "zoom", factor: ZOOM },
   "=": { do: "zoom", factor: ZOOM },
   "-": { do: "zoom", factor: 1 / ZOOM },
@@ -83,6 +89,7 @@ export function actionFor(key: Key): Action | null {
   if (digit !== null && (key.shiftKey || /^[1-9]$/.test(key.key))) {
     return { do: "method", number: Number(digit[1]), lane: key.shiftKey ? 1 : 0 };
   }
+  if (key.key.toLowerCase() === "m") return { do: "go-to", part: key.shiftKey ? "method-1" : "method-0" };
   if (/^[1-9]$/.test(key.key)) return { do: "method", number: Number(key.key), lane: 0 };
   const camera = CAMERA[key.code];
   if (camera !== undefined) return { do: key.shiftKey ? "shift" : "turn", right: camera[0], up: camera[1] };
@@ -113,12 +120,18 @@ export const KEY_HELP: readonly (readonly [title: string, rows: readonly (readon
     ["] [", "next body, the one before"],
     [". ,", "contact (or cell) with the next smaller, next larger residual"],
     ["b", "follow the selected body"],
-    ["esc", "close, select nothing"],
+    ["esc", "close, leave a field, select nothing"],
   ]],
   ["Methods", [
     ["c", "two methods side by side"],
     ["1 … 9", "choose the method"],
     ["shift 1 … 9", "choose the second method"],
+  ]],
+  ["Panels", [
+    ["n", "choose the scene"],
+    ["m", "choose the method and its options"],
+    ["shift m", "those of the second method"],
+    ["p", "this step: save it, copy the Python"],
     ["h ?", "this help"],
   ]],
 ];

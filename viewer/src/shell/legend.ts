@@ -1,11 +1,12 @@
 // What the colours mean.
 
-import { cssColour, legend, type LegendGroup } from "../colours";
+import { cssColour, type LegendGroup } from "../colours";
 import { make } from "../panels/panel";
 import type { Store } from "../store";
+import { frameWords, legendGroups } from "./legend_groups";
 
 function drawGroup(group: LegendGroup): HTMLElement {
-  const title = make("span", { class: "title" }, group.title);
+  const title = group.title === "" ? "" : make("span", { class: "title" }, group.title);
   if (group.kind === "swatches") {
     const items = group.items.map(({ label, colour }) => {
       const swatch = make("span", { class: "swatch" });
@@ -21,10 +22,14 @@ function drawGroup(group: LegendGroup): HTMLElement {
 
 export function makeLegend(store: Store): HTMLElement {
   const element = make("div", { class: "legend", role: "group", "aria-label": "What the colours mean", "data-testid": "legend" });
-  store.on(["style", "scene"], () => {
-    const scene = store.get("scene");
-    const groups = scene === null ? [] : legend(store.get("style"), scene.kind, scene.dimension);
-    element.replaceChildren(...groups.map(drawGroup));
+  let told = "";
+  store.on(["style", "scene", "frames"], () => {
+    const { scene, style, frames } = store.model;
+    const words = frameWords(frames[0] ?? null, style);
+    const key = JSON.stringify([scene?.kind, scene?.dimension, style, words]);
+    if (key === told) return; // most frames change nothing
+    told = key;
+    element.replaceChildren(...(scene === null ? [] : legendGroups(style, scene, words)).map(drawGroup));
   });
   return element;
 }

@@ -5,7 +5,7 @@ import type { Code, Command, FileMessage, ServerMessage } from "../messages";
 import { MethodLog } from "../panels/lanes";
 import type { Source } from "../source";
 import type { HistoryRow, Model, Store } from "../store";
-import { FrameQueue } from "./frame_queue";
+import { FrameQueue, framesAt } from "./frame_queue";
 import { recordHistory } from "./history";
 import { Rate } from "./rate";
 import { keepSelection } from "./selecting";
@@ -14,6 +14,9 @@ import type { Wait } from "./wait_words";
 const now = (): number => performance.now() / 1e3;
 
 const PATIENCE = 0.5; // [s]; another frame that comes later than this is the answer, too
+
+/** Who does one of these has read what went wrong before. If it goes wrong again, it is said again. */
+const ANSWERS: readonly Command["type"][] = ["play", "step", "reset", "build", "method", "compare"];
 
 export interface SessionHandlers {
   code(message: Code): void;
@@ -31,6 +34,7 @@ export class Session {
   private readonly known: readonly Frame[];
   private readonly queue: FrameQueue;
   private building = true;
+  private unanswered = false;
   private steps = 0;
   private heard = now();
   private newest = 0;
@@ -88,6 +92,7 @@ export class Session {
       scene: scene !== null,
       frame: frames[0] != null,
       building: this.building,
+      unanswered: this.unanswered,
       playing: isSolving && state?.playing === true,
       steps: isSolving ? this.steps : 0,
       quiet: now() - this.heard,
@@ -100,21 +105,31 @@ export class Session {
     if (command.type === "seek") this.heading = { place: command.place, since: now() };
     else if (command.type !== "ack" && command.type !== "pause") this.heading = null;
     if (this.live) this.expect(command);
+    if (ANSWERS.includes(command.type)) this.dismissErrors();
     this.source.send(command);
+  }
+
+  private dismissErrors(): void {
+    const notes = this.store.get("notes");
+    const rest = notes.filter((note) => note.level !== "error");
+    if (rest.length < notes.length) this.store.set("notes", rest);
   }
 
   private expect(command: Command): void {
     const { type } = command;
+    const isSolving = this.steps > 0 || this.store.get("state")?.playing === true;
     if (type === "seek") this.sought = command.place;
     if (type === "step" || type === "play" || type === "reset" || type === "build") this.sought = null;
     if (type === "step") this.steps += command.count ?? 1;
     if ((type === "reset" || type === "build") && this.store.get("welcome")?.mode === "live") this.building = true;
     if (type === "pause" || type === "play" || type === "seek") this.steps = 0; // the simulation forgets them, too
-    if (type !== "seek" && type !== "ack") this.heard = now();
+    if (isSolving && (type === "pause" || type === "reset" || type === "build")) this.unanswered = true; // since it was last heard
+    else if (type !== "seek" && type !== "ack") this.heard = now();
   }
 
   private receive(message: ServerMessage): void {
     this.heard = now();
+    this.unanswered = false;
     document.documentElement.dataset["connected"] = "true";
     switch (message.type) {
       case "welcome":
@@ -180,7 +195,7 @@ export class Session {
 
   private draw(arrived: (Frame | undefined)[]): void {
     const before = this.store.get("frames");
-    const frames = Array.from({ length: this.queue.lanes }, (_, lane) => arrived[lane] ?? before[lane] ?? null);
+    const frames = framesAt(arrived, before, this.queue.lanes, (lane, place) => this.wasAtWork(lane, place));
     if (this.heading?.place === frames[0]?.place || now() - (this.heading?.since ?? 0) > PATIENCE) this.heading = null;
     const { model } = this.store;
     const selection = this.selectionIn(before, frames);
@@ -190,6 +205,11 @@ export class Session {
     this.store.set("history", model.history);
     if (isOther) this.store.set("selection", selection);
     this.count(frames[0] ?? null);
+  }
+
+  /** Whether a lane has a frame at this place. A new step has one of each lane, even if it has not come yet. */
+  private wasAtWork(lane: number, place: number): boolean {
+    return this.sought === null || this.store.get("history")[lane]?.[place] !== undefined;
   }
 
   private selectionIn(before: (Frame | null)[], after: (Frame | null)[]): Model["selection"] {

@@ -27,6 +27,18 @@ function makePart(name: string, words: string, panel: HTMLElement, open: boolean
   return { details: make("details", { class: "part", "data-part": name, open }, summary, panel), title, glance };
 }
 
+/** Where the side scrolls by itself, and not together with the picture: somebody who looks at it is not to be moved. */
+function bringIntoSight(part: HTMLDetailsElement): void {
+  const side = part.closest(".side");
+  if (side === null || side.scrollHeight === side.clientHeight) return;
+  part.open = true;
+  // Its numbers are written before the next picture, and only then is it known how long it is.
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    const isLong = part.offsetHeight > side.clientHeight; // it is read from its beginning then
+    part.scrollIntoView({ block: isLong ? "start" : "nearest" });
+  }));
+}
+
 export function makeSide(store: Store, makers: PanelMakers): HTMLElement {
   const scene = makePart("scene", "Scene", makers.scene(store), false);
   const methods = ["Method", "Second method"].map((title, lane) =>
@@ -45,8 +57,12 @@ export function makeSide(store: Store, makers: PanelMakers): HTMLElement {
       setText(glance, lanes[lane]?.method ?? "");
     });
   });
+  let before: string | null = null;
   store.on(["selection"], () => {
     const selection = store.get("selection");
+    const name = selection === null ? null : `${selection.what.kind} ${selection.what.index}`;
+    if (name !== null && name !== before) bringIntoSight(selected.details);
+    before = name;
     setText(selected.glance, selection === null ? "nothing" : `${selection.what.kind} ${selection.what.index}`);
   });
   const parts = [scene, ...methods, selected, convergence, history, step];

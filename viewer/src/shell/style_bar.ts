@@ -33,7 +33,8 @@ export function makeStyleBar(store: Store): HTMLElement {
     const style = store.get("style");
     const isLiquid = store.get("scene")?.kind === "liquid";
     for (const node of [bodies.element, contacts.element, arrows]) node.hidden = isLiquid;
-    for (const node of [liquid.element, particles.element]) node.hidden = !isLiquid;
+    particles.element.hidden = !isLiquid;
+    liquid.element.hidden = !isLiquid || store.get("scene")?.dimension === 3; // in space there are particles only
     bodies.select.value = style.bodies;
     contacts.select.value = style.contacts;
     forces.box.checked = style.forces;

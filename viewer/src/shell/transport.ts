@@ -26,7 +26,8 @@ export function makeTransport(store: Store, session: Session): HTMLElement {
   const stepTime = make("span", { class: "value", "data-testid": "step-time" }, "–");
   const readouts = make("div", { class: "rates" },
     make("span", { class: "readout" }, fps, make("span", { class: "title" }, "fps")),
-    make("span", { class: "readout" }, make("span", { class: "title" }, "step"), stepTime));
+    make("span", { class: "readout", title: "Time of the whole step: collisions, solve and motion" },
+      make("span", { class: "title" }, "whole step"), stepTime));
   const controls = make("div", { class: "buttons" }, play, step, reset, speed.element, readouts);
 
   store.on(["welcome"], () => describe(reset, store.get("welcome")?.mode === "live" ? "Build the scene anew" : "To the beginning", ""));

@@ -23,7 +23,7 @@ export function makeWaiting(store: Store, session: Session): HTMLElement {
 
 export function makeLostSign(store: Store): HTMLElement {
   const reason = make("p");
-  const reload = button("reload", {}, () => location.reload(), "Reload");
+  const reload = button("reload", {}, () => void tryAgain(reason), "Reload");
   const sign = make("div", { class: "lost", role: "alert", "data-testid": "lost", hidden: true }, reason, reload);
   store.on(["lost"], () => {
     const lost = store.get("lost");
@@ -31,4 +31,17 @@ export function makeLostSign(store: Store): HTMLElement {
     setText(reason, lost ?? "");
   });
   return sign;
+}
+
+const GONE = "There is no server at this address any more: start perp view again, which prints a new one.";
+
+/** A page that cannot be had any more would take the last picture away. */
+async function tryAgain(words: HTMLElement): Promise<void> {
+  try {
+    const answer = await fetch(location.href, { cache: "no-store" });
+    if (answer.ok) return location.reload();
+  } catch {
+    // nobody answers
+  }
+  setText(words, GONE);
 }
