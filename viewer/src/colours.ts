@@ -107,7 +107,8 @@ export function islandColour(number: number, dark: boolean): Rgb {
   if (!(number >= 0)) return UNKNOWN[+dark]!;
   const colours = ISLANDS[+dark]!;
   const lap = Math.floor(number / colours.length);
-  return shade(colours[number % colours.length]!, lap === 0 ? 0.2 : 0.2 + 0.35 * scatter(lap));
+  const base = dark ? -0.2 : 0.45; // pale on a light page, deep on a dark one: forces in full colours stand out
+  return shade(colours[number % colours.length]!, lap === 0 ? base : base + 0.2 * scatter(lap));
 }
 
 /** A body's own colour, or a calm one by its number; each a little lighter or darker than its neighbours. */

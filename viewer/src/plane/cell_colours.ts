@@ -16,7 +16,7 @@ const RESIDUAL = 2;
 /** This share of the cells has pressures within the range: where liquid strikes a wall a few are very large. */
 const MOST_PRESSURES = 0.97;
 /** How strongly cells that press are coloured beside those that separate. */
-const QUIET = 0.45;
+const QUIET = 0.7;
 
 /** From what to what the colours of cells, or of particles, reach. */
 export function liquidRange(frame: Frame, style: Style): ValueRange {
