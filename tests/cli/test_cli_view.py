@@ -135,6 +135,7 @@ def test_a_recording_is_shown_wherever_the_process_stands(perp_command, served, 
         ("pucks --export page.html --steps -1", "steps"),
         ("pucks --export page.txt", "pages are written as .html"),
         ("pucks --export missing/page.html", "there is no such folder"),
+        (f"pucks --export {'a' * 300}.html", "File name too long"),
         ("pucks --replay run.hdf5", "--replay shows what was recorded: leave SCENE away"),
         ("--replay run.hdf5 --method pgs --dt 1", "leave --method and --dt away"),
         ("--replay run.hdf5 --count 3", "leave --count away"),
@@ -218,6 +219,14 @@ def test_an_export_that_ends_early_is_written_and_ends_with_1(perp_command, tmp_
     assert path.is_file()
     assert "perp: warning: browsers take long" in answer.err
     assert "perp: the state is not finite after step 7" in answer.err
+
+
+def test_a_folder_that_is_closed_is_told_before_the_work(perp_command, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
+    monkeypatch.setattr(recorded_run, "run_steps", lambda *words: pytest.fail("it began"))
+    answer = perp_command("view", "pucks", "--export", tmp_path / "run.html")
+    assert (answer.code, answer.out) == (2, "")
+    assert "nothing may be written to that folder" in answer.err
 
 
 def test_an_interrupted_export_leaves_nothing(perp_command, tmp_path, monkeypatch):

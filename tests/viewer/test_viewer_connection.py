@@ -173,7 +173,7 @@ def test_a_page_that_does_not_read_stops_the_process_and_loses_nothing(run_viewe
 
     monkeypatch.setattr(worker_process.WorkerProcess, "_receive", count)
     with run_viewer(stand_in_workers.chatter) as viewer:
-        page = viewer.connect(max_queue=1)
+        page = viewer.connect(max_queue=1, close_timeout=0.2)  # much is unread when it leaves
         wait_for(lambda: told and time.monotonic() - told[-1] > 0.3)
         assert len(told) < 200
         assert [int.from_bytes(page.recv()[:8], "little") for _ in range(100)] == list(range(1, 101))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import errno
 import gzip
 import hashlib
 import json
 import re
 from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -131,3 +133,15 @@ def test_a_folder_that_is_not_there_is_told(run, page, tmp_path):
 def test_a_page_of_another_make_is_refused(run, page):
     with pytest.raises(ValueError, match="make viewer"):
         make_page(run, "stack", Page(page.html.replace("viewer.js", "other.js"), page.script, page.style))
+
+
+def test_a_full_disk_is_told_with_the_name_of_the_page_and_leaves_nothing(tmp_path, run, page, monkeypatch):
+    def fill(path, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fill)
+    with pytest.raises(OSError, match="No space left") as caught:
+        export_page(tmp_path / "run.html", run, "a run", page)
+    assert caught.value.filename == str(tmp_path / "run.html")
+    assert not list(tmp_path.glob("*.html"))
+    assert not list(tmp_path.glob(".*"))

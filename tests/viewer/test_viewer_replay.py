@@ -226,3 +226,13 @@ def test_a_frame_that_cannot_be_read_is_passed_over(replay: Replay, monkeypatch:
     said = do(replay, Step(1), Step(1))
     assert "damaged" in words_of(said, "note")[0]["text"]
     assert places(take(replay, 1)) == [2]
+
+
+def test_a_recording_whose_beginning_cannot_be_read_is_a_note_and_the_rest_is_shown(replay: Replay, monkeypatch):
+    def fail(session: Replay) -> None:
+        raise Refusal("the first frame is damaged")
+
+    monkeypatch.setattr(Replay, "describe", fail)
+    note, state = replay.begin()
+    assert (note["text"], state["type"]) == ("the first frame is damaged", "state")
+    assert places(do(replay, Seek(2))) == [2]

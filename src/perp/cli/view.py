@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -137,8 +138,12 @@ def _require_target(path: Path) -> None:
     """Find out before the work, not after it, that the page has no place to go."""
     if path.suffix.lower() not in PAGES:
         raise CommandError(f"--export {path}: pages are written as .html")
-    if path.is_dir() or not path.parent.is_dir():
+    with refusing(OSError):  # a name that is too long
+        is_place = path.parent.is_dir() and not path.is_dir()
+    if not is_place:
         raise CommandError(f"--export {path}: there is no such folder, or it is not a place for a file")
+    if not os.access(path.parent, os.W_OK):
+        raise CommandError(f"--export {path}: nothing may be written to that folder")
 
 
 def _check_scene(

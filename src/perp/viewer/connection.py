@@ -132,9 +132,10 @@ class Connection:
     async def _hint_if_silent(self, process: WorkerProcess) -> None:
         """Tell who waits for an answer what it waits for."""
         if await self._stays_silent(process):
-            await self._say(
-                _note("info", "Heard: it counts as soon as the solver is done with this step. Reset ends it.")
+            words = (
+                "Heard: this waits for a step, or a scene, that takes long. Reset, or another scene, ends that at once."
             )
+            await self._say(_note("info", words))
 
     async def _stays_silent(self, process: WorkerProcess) -> bool:
         """Whether a process that has begun, and is the one behind the page, says nothing for a while."""

@@ -41,8 +41,11 @@ class ShownRun(Protocol):
 def export_page(path: Path, run: ShownRun, title: str, page: Page | None = None) -> int:
     """Write the file, whole or not at all; returns its bytes. OSError where there is no folder for it."""
     data = make_page(run, title, read_page() if page is None else page).encode()
-    with replacing(path) as temporary:
-        temporary.write_bytes(data)
+    try:
+        with replacing(path) as temporary:
+            temporary.write_bytes(data)
+    except OSError as error:  # a full disk names no file, and a folder that is closed only the temporary one
+        raise OSError(error.errno, error.strerror, str(path)) from error
     return len(data)
 
 

@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 class Session(ABC):
     """Answers commands at once, with words; frames are asked for with `advance`, when the page is ready for them.
 
-    Neither of the two raises: what cannot be done is a note, and what was shown last stays.
+    Neither of them raises, nor `begin`: what cannot be done is a note, and what was shown last stays.
     """
 
     playing: bool
@@ -53,6 +53,10 @@ class Session(ABC):
     def interval(self) -> float:
         """Wall time between two steps while playing [s]."""
         return 0.0 if self.speed is None else self.step_seconds / self.speed
+
+    def begin(self) -> list[Outgoing]:
+        """What a connection begins with; or why there is nothing to show."""
+        return self._guard(self.open)
 
     def handle(self, command: Command) -> list[Outgoing]:
         """The answer, in words."""

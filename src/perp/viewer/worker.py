@@ -70,7 +70,7 @@ class Loop:
 
     def run(self) -> None:
         """Until `receive` raises."""
-        self._say(self._session.open())
+        self._say(self._session.begin())
         while True:
             self.turn()
 
