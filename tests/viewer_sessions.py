@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from perp.scenes import kinds
-from perp.viewer.answers import note
-from perp.viewer.inbox import Inbox
 from perp.viewer.layout import Header
 from perp.viewer.messages import Command, Start, Step
-from perp.viewer.session import Session
+from perp.viewer.sessions.answers import note
+from perp.viewer.sessions.inbox import Inbox
+from perp.viewer.sessions.session import Session
 
 
 def small_start(scene: str = "pool1", **others: Any) -> Start:

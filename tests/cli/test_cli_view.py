@@ -24,9 +24,10 @@ from websockets.sync.client import connect
 
 from perp.cli import view_progress
 from perp.scenes import catalogue
-from perp.viewer import assets, browser, recorded_run, server
 from perp.viewer.messages import Start
-from perp.viewer.recorded_run import RecordedRun
+from perp.viewer.serving import assets, browser, server
+from perp.viewer.sessions import recorded_run
+from perp.viewer.sessions.recorded_run import RecordedRun
 
 PAGE = {
     "index.html": '<head><title>perp</title><link href="viewer.css"></head>'
@@ -212,7 +213,7 @@ def test_an_export_that_ends_early_is_written_and_ends_with_1(perp_command, tmp_
         return RecordedRun({}, {}, {}, [b"frame"], "", note="the state is not finite after step 7")
 
     monkeypatch.setattr(recorded_run, "run_steps", run_steps)
-    monkeypatch.setattr("perp.viewer.export.LARGE", 10)
+    monkeypatch.setattr("perp.viewer.serving.export.LARGE", 10)
     path = tmp_path / "run.html"
     answer = perp_command("view", "pucks", "--export", path)
     assert answer.code == 1
@@ -260,7 +261,7 @@ LIVE = """
 import sys
 from contextlib import suppress
 from pathlib import Path
-from perp.viewer import assets
+from perp.viewer.serving import assets
 assets.PAGE_FOLDER = Path(sys.argv.pop(1))
 from perp.cli.main import main
 main()

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
-from perp.viewer.access import Access
-from perp.viewer.assets import Page
-from perp.viewer.server import listen, make_server
+from perp.viewer.serving.access import Access
+from perp.viewer.serving.assets import Page
+from perp.viewer.serving.server import listen, make_server
 
 PAGE = Page(
     html="""<!doctype html>

@@ -19,9 +19,9 @@ from perp.errors import FileFormatError, MissingExtra
 
 if TYPE_CHECKING:
     from perp.cli.view_progress import OnCount
-    from perp.viewer.assets import Page
     from perp.viewer.messages import Start
-    from perp.viewer.recorded_run import RecordedRun
+    from perp.viewer.serving.assets import Page
+    from perp.viewer.sessions.recorded_run import RecordedRun
 
 DEFAULT_SCENE = "stack"
 DEFAULT_STEPS = 300
@@ -89,7 +89,7 @@ def view(
     Exit codes: 0 done (Ctrl-C is how a server ends), 1 exported, but the state became infinite, 2 bad usage or a bad
     file, 130 an export was interrupted.
     """
-    from perp.viewer.assets import read_page, require_packages
+    from perp.viewer.serving.assets import read_page, require_packages
 
     flags = {
         "SCENE": scene,
@@ -193,8 +193,8 @@ def _check_recording(path: Path) -> tuple[Start, int]:
 
 
 def _show(start: Start, page: Page, port: int, *, browse: bool) -> None:
-    from perp.viewer.browser import open_browser
-    from perp.viewer.server import listen, serve
+    from perp.viewer.serving.browser import open_browser
+    from perp.viewer.serving.server import listen, serve
 
     def tell(address: str) -> None:
         typer.echo(f"{_name(start)}: {address}\nCtrl-C ends it.")
@@ -213,8 +213,8 @@ def _show(start: Start, page: Page, port: int, *, browse: bool) -> None:
 
 def _export(start: Start, page: Page, count: int, path: Path) -> None:
     from perp.cli.view_progress import counting
-    from perp.viewer.export import LARGE, export_page
-    from perp.viewer.refusals import Refusal
+    from perp.viewer.serving.export import LARGE, export_page
+    from perp.viewer.sessions.refusals import Refusal
 
     with refusing(Refusal, OSError, MemoryError):
         with counting(count) as on_step:
@@ -233,10 +233,10 @@ def _export(start: Start, page: Page, count: int, path: Path) -> None:
 
 def _record(start: Start, count: int, on_step: OnCount | None) -> RecordedRun:
     if start.replay is not None:
-        from perp.viewer.replay import load_recording
+        from perp.viewer.sessions.replay import load_recording
 
         return load_recording(start.replay, on_step)
-    from perp.viewer.recorded_run import run_steps
+    from perp.viewer.sessions.recorded_run import run_steps
 
     return run_steps(start, count, on_step)
 

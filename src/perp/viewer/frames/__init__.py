@@ -1,0 +1,1 @@
+"""Steps and worlds as what the page reads."""
