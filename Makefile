@@ -52,6 +52,7 @@ demo: $(STAMP) page-if-npm
 	$(BIN)/perp demo --out demo
 
 test: $(STAMP) page-if-npm
+	@if command -v npm > /dev/null && [ -d viewer/node_modules ]; then cd viewer && npm test --silent; fi
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 test-slow: $(STAMP)

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from packaging.requirements import Requirement
 from rich.table import Table
@@ -23,12 +23,15 @@ HEIGHT = 5
 """Boxes on top of one another in `boxes`."""
 
 BODIES = (200, 2_000)
-STEPS = 150
+STEPS = 400
 """Of the recording."""
+
+SETTLED = 40
+"""Steps before the clock starts: shaders are compiled, and the page knows how many pixels it can afford."""
 
 SWEEPS = 20
 LOOKING = 10.0
-"""How long the page is watched [s]."""
+"""How long the page is watched at most [s]."""
 
 PIXELS = (1280, 720)
 
@@ -100,7 +103,7 @@ def _size(path: Path) -> int:
 
 def measure_frames() -> Table:
     """Frames that a page draws in a second, in software, of a recording and of a simulation beside it."""
-    headings = ("bodies", "contacts", "kB a frame", "replay, frames/s", "live, frames/s", "step, ms")
+    headings = ("bodies", "contacts", "kB a frame", "replay, frames/s", "live, frames/s", "pixels drawn", "step, ms")
     title = f"boxes in stacks of {HEIGHT}, {PIXELS[0]} x {PIXELS[1]} pixels, software rendering"
     table = make_table(title, headings)
     with open_browser() as browser, TemporaryDirectory() as folder:
@@ -108,10 +111,11 @@ def measure_frames() -> Table:
             stacks = bodies // HEIGHT
             recording = Path(folder) / f"{bodies}.hdf5"
             contacts, milliseconds = _record(recording, stacks)
-            replay, size = _watch(browser, "--replay", str(recording))
+            replay = _watch(browser, "--replay", str(recording))
             words = ("--method", "block_gauss_seidel", "--max-iterations", str(SWEEPS))
-            live, _ = _watch(browser, "boxes", "--stacks", str(stacks), "--start", "standing", *words)
-            add_row(table, (bodies, contacts, size / 1e3, replay, live, milliseconds))
+            live = _watch(browser, "boxes", "--stacks", str(stacks), "--start", "standing", *words)
+            seen = (replay.rate, live.rate, live.pixels)
+            add_row(table, (bodies, contacts, live.size / 1e3, *seen, milliseconds))
     return table
 
 
@@ -133,8 +137,18 @@ def _record(path: Path, stacks: int) -> tuple[int, float]:
     return len(frame.contacts.gap), 1e3 * median(seconds)
 
 
-def _watch(browser: Any, *words: str) -> tuple[float, float]:
-    """Frames a second that the page draws while it plays as fast as it can, and bytes a frame on the wire."""
+class Watched(NamedTuple):
+    """What a page did while it played as fast as it could."""
+
+    rate: float
+    """Frames drawn in a second."""
+    size: float
+    """Bytes of a frame on the wire."""
+    pixels: str
+    """That the page chose to draw, width x height: fewer than it has where drawing takes long."""
+
+
+def _watch(browser: Any, *words: str) -> Watched:
     with serve(*words) as address:
         visit = Visit(browser, PIXELS)
         received: list[int] = []
@@ -145,14 +159,15 @@ def _watch(browser: Any, *words: str) -> tuple[float, float]:
         visit.wait_for("page.connected === 'true' && Number(page.frames) > 0", 120)
         visit.page.select_option("[data-action=speed]", "max")
         visit.click("play-pause")
-        visit.wait_for("Number(page.step) >= 3", 120)
+        visit.wait_for(f"Number(page.step) >= {SETTLED}", 120)
         first, begun = int(visit.told("frames")), perf_counter()
-        while perf_counter() - begun < LOOKING and visit.told("playing") == "true":
+        while perf_counter() - begun < LOOKING and visit.step < STEPS - SETTLED:
             visit.page.wait_for_timeout(100)
         rate = (int(visit.told("frames")) - first) / (perf_counter() - begun)
+        drawn = visit.page.evaluate("() => { const c = document.querySelector('canvas'); return [c.width, c.height]; }")
         visit.close()
     binary = [length for length in received if length > 0]
-    return rate, median(binary) if binary else float("nan")
+    return Watched(rate, median(binary) if binary else float("nan"), " x ".join(map(str, drawn)))
 
 
 def _length(data: Any) -> int:

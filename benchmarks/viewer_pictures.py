@@ -28,11 +28,18 @@ class Picture:
 
 
 def compare(visit: Visit) -> None:
-    """Two methods on the same state, and a contact of the first one."""
+    """Two methods on the same state, with the curves of both in sight."""
     visit.page.keyboard.press("c")
     visit.page.wait_for_selector("[data-testid=pane-1]")
-    visit.click("step")
-    visit.page.wait_for_timeout(REST)
+    for part in ("method-0", "selected"):
+        visit.page.click(f"details[data-part={part}] > summary")
+    for _ in range(12):
+        visit.click("step")
+        visit.page.wait_for_timeout(REST / 3)
+
+
+def inspect(visit: Visit) -> None:
+    """The contact that is worst off."""
     visit.page.keyboard.press(".")
 
 
@@ -41,9 +48,9 @@ def by_pressure(visit: Visit) -> None:
 
 
 PICTURES = (
-    Picture("viewer_stack", ("stack", "--wide", "3", "--high", "4", "--method", "block_gauss_seidel"), 60, use=compare),
+    Picture("viewer_tower", ("tower", "--logs", "80"), 90, use=compare),
     Picture("viewer_dam", ("dam_break", "--cells", "96"), 90, dark=True, use=by_pressure),
-    Picture("viewer_tower", ("tower", "--logs", "80"), 90),
+    Picture("viewer_stack", ("stack", "--wide", "3", "--high", "4", "--method", "pgs"), 20, use=inspect),
     Picture("viewer_gears", ("gears_medium",), 30, dark=True),
     Picture("viewer_pool", ("pool1",), 150),
 )

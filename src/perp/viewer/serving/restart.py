@@ -38,9 +38,8 @@ class Wishes:
 
     def _build(self, wish: Build) -> None:
         if wish.scene == self.start.scene:
-            model = (
-                None if "model" in wish.options else self.start.model
-            )  # which is the scene's option, where it has one
+            # the law of friction is an option of the scene, where it has one
+            model = None if "model" in wish.options else self.start.model
             self.start = replace(self.start, options=wish.options, seed=wish.seed, model=model)
         else:  # another scene comes with its own method, step and law of friction
             self.start = Start(scene=wish.scene, options=wish.options, seed=wish.seed)
