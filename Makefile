@@ -38,14 +38,18 @@ $(PAGE): viewer/package-lock.json viewer/index.html viewer/build.mjs $(wildcard 
 viewer: $(PAGE)
 
 page-if-npm:
-	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory viewer; \
-	  else echo "npm is not here: 'perp view' has no page, and its browser tests are skipped"; fi
+	@if ! command -v npm > /dev/null; then \
+	    echo "npm is not here: 'perp view' has no page, and its browser tests are skipped"; \
+	  elif ! $(MAKE) --no-print-directory viewer; then \
+	    echo "the page of 'perp view' could not be built (offline?): 'make viewer' tries again"; test -z "$$CI"; fi
 
 # Tests of the page look for a browser (Chromium or Chrome), and are skipped without one.
 browser:
-	@if command -v chromium chromium-browser google-chrome > /dev/null; then echo "a browser is here"; \
-	  elif [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
-	    apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; \
+	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
+	    if command -v $$name > /dev/null; then echo "$$name is here"; exit 0; fi; done; \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	    apt-get update -qq && apt-get install -y -qq chromium > /dev/null \
+	      || echo "Chromium could not be installed: the browser tests are skipped"; \
 	  else echo "no browser, and no way to install one: the browser tests are skipped"; fi
 
 demo: $(STAMP) page-if-npm
