@@ -48,17 +48,7 @@ def scenes(
 
 
 def describe_scene(kind: SceneKind) -> dict[str, Any]:
-    return {
-        "name": kind.name,
-        "group": kind.group,
-        "source": kind.source,
-        "description": kind.description,
-        "dt": kind.dt,
-        "method": kind.method,
-        "max_iterations": kind.iterations,
-        "seeded": kind.seeded,
-        "options": describe_options(kind.options),
-    }
+    return kind.facts() | {"options": describe_options(kind.options)}
 
 
 def card_properties(kind: SceneKind) -> dict[str, str]:

@@ -40,6 +40,19 @@ class SceneKind:
     """Options that make it small enough for a test."""
     build: Callable[..., Scene]
 
+    def facts(self) -> dict[str, Any]:
+        """All that can be told of it in plain words and numbers, but for its options."""
+        return {
+            "name": self.name,
+            "group": self.group,
+            "source": self.source,
+            "description": self.description,
+            "dt": self.dt,
+            "method": self.method,
+            "max_iterations": self.iterations,
+            "seeded": self.seeded,
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class Scene:

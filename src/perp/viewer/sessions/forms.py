@@ -117,17 +117,7 @@ def _option_form(name: str, types: Sequence[Any], default: Any, about: About) ->
 
 
 def _scene_form(kind: SceneKind) -> dict[str, Any]:
-    return {
-        "name": kind.name,
-        "group": kind.group,
-        "source": kind.source,
-        "description": kind.description,
-        "dt": kind.dt,
-        "method": kind.method,
-        "max_iterations": kind.iterations,
-        "seeded": kind.seeded,
-        "options": [_scene_option_form(option) for option in kind.options.values()],
-    }
+    return kind.facts() | {"options": [_scene_option_form(option) for option in kind.options.values()]}
 
 
 def _scene_option_form(option: Option) -> dict[str, Any]:
