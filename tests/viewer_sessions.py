@@ -52,3 +52,8 @@ def solve_for_ever(connection: Connection, start: Start) -> None:
 
 def take(session: Session, steps: int) -> list[Any]:
     return do(session, Step(steps))
+
+
+def fingerprints(run):
+    """Of the worlds of a `SceneRun` that go on from here: the first lane's, and the second's where it has its own."""
+    return [world.fingerprint() for world in (run.world, run._second) if world is not None]

@@ -16,6 +16,17 @@ export interface Style {
   dark: boolean;
 }
 
+/** What a page begins with. */
+export const DEFAULT_STYLE: Style = {
+  bodies: "own",
+  contacts: "state",
+  forces: true,
+  forceScale: 1,
+  liquid: "speed",
+  particles: true,
+  dark: false,
+};
+
 /** A camera, as plain numbers, so that two views can share one. */
 export type Camera = number[];
 

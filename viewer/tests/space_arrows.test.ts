@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ARROW_NUMBERS, largestImpulse, writeArrows } from "../src/space/arrow_vectors";
-import { BodySpeeds } from "../src/space/body_speeds";
+import { BodySpeeds } from "../src/body_speeds";
 import { residualRange } from "../src/space/contact_paint";
 import { makeFrame } from "./space_frames";
 
@@ -61,12 +61,12 @@ test("speeds come from two frames", () => {
   const body = (x: number): number[] => [x, 0, 0, 1, 0, 0, 0, -1];
   const speeds = new BodySpeeds();
   speeds.see(makeFrame([body(0), body(5)], [], 0));
-  assert.deepEqual([...speeds.speed], [0, 0]);
+  assert.deepEqual([...speeds.values], [0, 0]);
   speeds.see(makeFrame([body(1), body(5)], [], 0.5));
-  assert.deepEqual([...speeds.speed], [2, 0]);
+  assert.deepEqual([...speeds.values], [2, 0]);
   speeds.see(makeFrame([body(1), body(5)], [], 0.5)); // the same frame again
-  assert.deepEqual([...speeds.speed], [2, 0]);
+  assert.deepEqual([...speeds.values], [2, 0]);
   speeds.see(makeFrame([body(1), body(5.25)], [], 1));
-  assert.deepEqual([...speeds.speed], [0, 0.5]);
+  assert.deepEqual([...speeds.values], [0, 0.5]);
   assert.equal(speeds.fastest, 2);
 });

@@ -14,6 +14,7 @@ export function makeFrame(
   header[Header.LAYOUT] = LAYOUT;
   header[Header.KIND] = BODIES;
   header[Header.TIME] = time;
+  header[Header.STEP] = Math.round(2 * time);
   header[Header.DIMENSION] = 3;
   header[Header.BODIES] = bodies.length;
   header[Header.CONTACTS] = contacts.length;

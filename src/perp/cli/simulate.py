@@ -11,6 +11,16 @@ import typer
 from perp.cli.assignments import split_assignments
 from perp.cli.errors import refusing
 from perp.cli.group import INTERRUPTED, NOT_CONVERGED
+from perp.cli.run_options import (
+    FrictionLaw,
+    IterationLimit,
+    MethodName,
+    MethodOptions,
+    SceneSizes,
+    Seed,
+    StepLength,
+    Tolerance,
+)
 from perp.cli.simulation_run import Run, advising, build_scene, naming
 from perp.cli.simulation_targets import Targets
 from perp.cli.solve import choose
@@ -23,27 +33,15 @@ REFUSALS = (MethodRefused, InvalidProblem, MissingAbility, MissingExtra, FileFor
 def simulate(
     ctx: typer.Context,
     scene: Annotated[str, typer.Argument(metavar="SCENE", help="A scene; 'perp scenes' lists them.")],
-    method: Annotated[
-        str | None,
-        typer.Option("--method", "-m", help="A method; default the scene's own, 'perp methods' lists all."),
-    ] = None,
+    method: MethodName = None,
     steps: Annotated[int, typer.Option(help="How many steps to take.")] = 300,
-    dt: Annotated[float | None, typer.Option(help="Length of a step in seconds; default the scene's own.")] = None,
-    size: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the scene; --NAME VALUE does the same.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the scene's random numbers; default 0.")] = None,
-    model: Annotated[str | None, typer.Option(help="The law of friction: box, cone or convex.")] = None,
-    method_option: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the method; may be repeated.")
-    ] = None,
-    tol: Annotated[
-        float | None, typer.Option(help="Residual at which the solve of a step has succeeded; default 1e-8.")
-    ] = None,
-    max_iterations: Annotated[
-        int | None,
-        typer.Option(help="Limit for each step; default the scene's for its own method, else that of the method."),
-    ] = None,
+    dt: StepLength = None,
+    size: SceneSizes = None,
+    seed: Seed = None,
+    model: FrictionLaw = None,
+    method_option: MethodOptions = None,
+    tol: Tolerance = None,
+    max_iterations: IterationLimit = None,
     cold: Annotated[
         bool, typer.Option("--cold", help="Start each solve at zero, not where the last one ended.")
     ] = False,

@@ -12,6 +12,16 @@ import typer
 from perp.cli.assignments import split_assignments
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import NOT_CONVERGED
+from perp.cli.run_options import (
+    FrictionLaw,
+    IterationLimit,
+    MethodName,
+    MethodOptions,
+    SceneSizes,
+    Seed,
+    StepLength,
+    Tolerance,
+)
 from perp.cli.scene_options import GIVEN
 from perp.cli.simulation_run import Run, build_scene, naming
 from perp.cli.solve import choose
@@ -38,26 +48,14 @@ def view(
             show_default=False,
         ),
     ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option("--method", "-m", help="A method; default the scene's own, 'perp methods' lists all."),
-    ] = None,
-    method_option: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the method; may be repeated.")
-    ] = None,
-    size: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the scene; --NAME VALUE does the same.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the scene's random numbers; default 0.")] = None,
-    model: Annotated[str | None, typer.Option(help="The law of friction: box, cone or convex.")] = None,
-    tol: Annotated[
-        float | None, typer.Option(help="Residual at which the solve of a step has succeeded; default 1e-8.")
-    ] = None,
-    max_iterations: Annotated[
-        int | None,
-        typer.Option(help="Limit for each step; default the scene's for its own method, else that of the method."),
-    ] = None,
-    dt: Annotated[float | None, typer.Option(help="Length of a step in seconds; default the scene's own.")] = None,
+    method: MethodName = None,
+    method_option: MethodOptions = None,
+    size: SceneSizes = None,
+    seed: Seed = None,
+    model: FrictionLaw = None,
+    tol: Tolerance = None,
+    max_iterations: IterationLimit = None,
+    dt: StepLength = None,
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Where to listen on this machine; default a free port.")
     ] = None,

@@ -11,7 +11,7 @@ import pytest
 import perp
 from perp.viewer.messages import ChooseCompare, ChooseMethod, Reset, TellCode
 from perp.viewer.sessions.simulation import Simulation
-from tests.viewer_sessions import do, small_start, take
+from tests.viewer_sessions import do, fingerprints, small_start, take
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +74,7 @@ def test_a_second_way_is_gone_again_from_where_it_parted():
     do(simulation, ChooseMethod(1, "jacobi", {}, None, 2))
     take(simulation, 2)
     names = run_code(simulation, 36)
-    first, second = simulation.run.fingerprints()
+    first, second = fingerprints(simulation.run)
     assert first != second
     assert (names["world"].fingerprint(), names["second_world"].fingerprint()) == (first, second)
 

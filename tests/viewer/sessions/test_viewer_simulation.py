@@ -27,7 +27,7 @@ from perp.viewer.messages import (
 from perp.viewer.sessions.moments import Memory
 from perp.viewer.sessions.refusals import Refusal
 from perp.viewer.sessions.simulation import Simulation
-from tests.viewer_sessions import do, frames_of, header, small_start, take, words_of
+from tests.viewer_sessions import do, fingerprints, frames_of, header, small_start, take, words_of
 
 
 @pytest.fixture
@@ -141,10 +141,10 @@ def test_going_back_while_playing_pauses(simulation: Simulation):
 
 def test_a_method_is_switched_without_losing_the_state(simulation: Simulation):
     take(simulation, 3)
-    before = simulation.run.fingerprints()
+    before = fingerprints(simulation.run)
     [state] = words_of(do(simulation, ChooseMethod(0, "psor", {"relaxation": 0.9}, 1e-3, 7)), "state")
     assert state["lanes"] == [{"method": "psor", "options": {"relaxation": 0.9}, "tol": 1e-3, "max_iterations": 7}]
-    assert simulation.run.fingerprints() == before
+    assert fingerprints(simulation.run) == before
     [frame] = frames_of(take(simulation, 1))
     assert header(frame, Header.STEP) == 4
     assert header(frame, Header.TOL) == pytest.approx(1e-3)
@@ -229,16 +229,16 @@ def test_a_comparison_on_the_same_state_does_not_change_the_first_way():
     do(compared, ChooseCompare("same_state"), ChooseMethod(1, "pgs", {}, None, 1))
     take(alone, 40)
     take(compared, 40)
-    assert compared.run.fingerprints() == alone.run.fingerprints()
+    assert fingerprints(compared.run) == fingerprints(alone.run)
 
 
 def test_two_methods_that_go_their_own_ways_part(simulation: Simulation):
     take(simulation, 30)
     do(simulation, ChooseCompare("own_ways"), ChooseMethod(1, "pgs", {}, None, 1))
-    first, second = simulation.run.fingerprints()
+    first, second = fingerprints(simulation.run)
     assert first == second
     assert places(take(simulation, 20))[-2:] == [(0, 50), (1, 50)]
-    first, second = simulation.run.fingerprints()
+    first, second = fingerprints(simulation.run)
     assert first != second
 
 
@@ -248,10 +248,10 @@ def test_a_failure_of_one_of_two_methods_changes_neither_world(simulation: Simul
     take(simulation, 2)
     do(simulation, ChooseCompare(mode))
     broken(simulation, diverge, lane)
-    before = simulation.run.fingerprints()
+    before = fingerprints(simulation.run)
     [note] = words_of(take(simulation, 1), "note")
     assert note["text"].startswith(f"the {('first', 'second')[lane]} method: ")
-    assert simulation.run.fingerprints() == before
+    assert fingerprints(simulation.run) == before
     do(simulation, ChooseMethod(lane, "pgs"))
     assert places(take(simulation, 1)) == [(0, 3), (1, 3)]
 
@@ -282,7 +282,7 @@ def test_a_reset_builds_the_same_world_and_keeps_methods_and_comparison(simulati
     assert words_of(said, "scene")[0]["name"] == "pool1"
     assert [lane["method"] for lane in words_of(said, "state")[0]["lanes"]] == ["psor", "jacobi"]
     assert places(said) == [(0, 0), (1, 0)]
-    assert simulation.run.fingerprints() == [begun, begun]
+    assert fingerprints(simulation.run) == [begun, begun]
 
 
 def test_another_scene_brings_its_own_method_and_the_same_scene_keeps_it(simulation: Simulation):

@@ -2,8 +2,8 @@
 
 import { LIQUID, type Frame } from "../layout";
 import type { SceneMessage } from "../messages";
-import type { Camera, Selection, Style, View } from "../view";
-import { BodySpeeds } from "./body_speeds";
+import { DEFAULT_STYLE, type Camera, type Selection, type Style, type View } from "../view";
+import { BodySpeeds } from "../body_speeds";
 import { listenToGestures } from "./gestures";
 import { paintBodies } from "./paint_bodies";
 import { paintCaption } from "./paint_caption";
@@ -18,17 +18,7 @@ import { type Box, PlaneCamera } from "./plane_camera";
 import { type PlaneShapes, readShapes } from "./plane_shapes";
 import { rangeWords } from "./range_words";
 import { sceneBox } from "./scene_box";
-import { decades } from "./value_range";
-
-const STYLE: Style = {
-  bodies: "own",
-  contacts: "state",
-  forces: true,
-  forceScale: 1,
-  liquid: "speed",
-  particles: true,
-  dark: false,
-};
+import { decades, linearRange } from "./value_range";
 
 /**
  * Painted by the processor: a picture of small shapes and images that change with each frame gains nothing on a
@@ -52,7 +42,7 @@ export class PlaneView implements View {
   private shapes: PlaneShapes = { discs: [], segments: [], halfPlanes: [] };
   private liquid: LiquidPainter | null = null;
   private frame: Frame | null = null;
-  private style: Style = STYLE;
+  private style: Style = DEFAULT_STYLE;
   private selection: Selection | null = null;
   private followed: number | null = null;
   /** Nobody has moved the camera since it was fitted to this box, so that it fits again when the size changes. */
@@ -247,10 +237,11 @@ export class PlaneView implements View {
     const hasHeat = style.contacts === "residual";
     const residuals = hasHeat ? decades(frame.contacts, frame.contactWidth, residualPlace(frame)) : { low: 0, high: 0 };
     paintWalls(picture);
-    paintBodies(picture, this.speeds);
+    const { values } = this.speeds;
+    const speeds = style.bodies === "speed" ? { values, range: linearRange(values) } : null;
+    paintBodies(picture, speeds);
     paintForces(picture);
     paintContacts(picture, residuals);
-    const speed = style.bodies === "speed" ? rangeWords("speed", this.speeds.range) : null;
-    return [speed, rangeWords("residual", residuals)];
+    return [speeds && rangeWords("speed", speeds.range), rangeWords("residual", residuals)];
   }
 }

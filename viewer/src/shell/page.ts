@@ -7,7 +7,7 @@ import { offerFile, showCode } from "../panels/step_panel";
 import type { Source } from "../source";
 import { Store } from "../store";
 import { startTheme } from "../theme";
-import type { View } from "../view";
+import { DEFAULT_STYLE, type View } from "../view";
 import { KeyActions } from "./actions";
 import { makeHeader } from "./header";
 import { makeHelp } from "./help";
@@ -31,7 +31,7 @@ function makeStore(): Store {
     state: null,
     frames: [null],
     history: [],
-    style: { bodies: "own", contacts: "state", forces: true, forceScale: 1, liquid: "speed", particles: true, dark: false },
+    style: DEFAULT_STYLE,
     selection: null,
     follow: null,
     notes: [],

@@ -5,7 +5,7 @@ import { bodyColour, islandColour, type Rgb, speedColour } from "../colours";
 import type { Frame } from "../layout";
 import type { Mesh as MeshData, Shape } from "../messages";
 import type { Style } from "../view";
-import { BodySpeeds } from "./body_speeds";
+import { BodySpeeds } from "../body_speeds";
 import { ColourList, ColourRamp, writeColour } from "./colour_table";
 import type { Look } from "./look";
 import { GroupLayer, groupShapes, type ShapeGroup } from "./shape_groups";
@@ -87,11 +87,11 @@ export class BodyLayers {
 
   private colouring(frame: Frame, by: Style["bodies"]): (shape: Shape, into: Uint8Array, at: number) => void {
     if (by === "own") return (shape, into, at) => writeColour(this.own(shape), into, at);
-    const { speed, fastest } = this.speeds;
+    const { values, fastest } = this.speeds;
     return (shape, into, at) => {
       if (shape.body < 0) writeColour(this.own(shape), into, at);
       else if (by === "island") this.islands.write(frame.island(shape.body), into, at);
-      else this.ramp.write(fastest > 0 ? speed[shape.body]! / fastest : 0, into, at);
+      else this.ramp.write(fastest > 0 ? values[shape.body]! / fastest : 0, into, at);
     };
   }
 
@@ -106,7 +106,7 @@ export class BodyLayers {
     this.chosen = [];
     this.selected = null;
     this.painted = null;
-    this.speeds.forget();
+    this.speeds.clear();
     for (const layer of this.layers()) layer.fill([]);
   }
 

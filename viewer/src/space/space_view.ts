@@ -3,7 +3,7 @@
 import { Vector3 } from "three";
 import { BODIES, type Frame, LIQUID } from "../layout";
 import type { SceneMessage } from "../messages";
-import type { Camera, Selection, Style, View } from "../view";
+import { DEFAULT_STYLE, type Camera, type Selection, type Style, type View } from "../view";
 import { CameraRig } from "./camera_rig";
 import { PictureCanvas } from "./canvas";
 import { Clicks } from "./clicks";
@@ -15,16 +15,6 @@ import { Stage } from "./stage";
 /** A contact is picked from so far [CSS pixels]. */
 const REACH = 7;
 
-const PLAIN_STYLE: Style = {
-  bodies: "own",
-  contacts: "state",
-  forces: false,
-  forceScale: 1,
-  liquid: "speed",
-  particles: true,
-  dark: false,
-};
-
 export class SpaceView implements View {
   onPick: (selection: Selection | null) => void = () => {};
   onCamera: () => void = () => {};
@@ -33,7 +23,7 @@ export class SpaceView implements View {
   private readonly rig = new CameraRig(this.picture.canvas, () => this.request(), () => this.onCamera());
   private readonly clicks = new Clicks(this.picture.canvas, (x, y) => this.onPick(this.pick(x, y)));
   private readonly painter: Painter | null;
-  private style = PLAIN_STYLE;
+  private style: Style = DEFAULT_STYLE;
   private scene: SceneMessage | null = null;
   private frame: Frame | null = null;
   private selection: Selection | null = null;

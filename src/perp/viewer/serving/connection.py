@@ -13,6 +13,7 @@ from perp.viewer.messages import Build, ChooseCompare, ChooseMethod, Pause, Rese
 from perp.viewer.serving.commands import WRONG, BadMessage, read_command
 from perp.viewer.serving.restart import Wishes
 from perp.viewer.serving.worker_process import Message, Overrun, Target, WorkerProcess
+from perp.viewer.sessions.answers import note
 
 if TYPE_CHECKING:
     from starlette.websockets import WebSocket
@@ -105,7 +106,7 @@ class Connection:
                 continue  # it was replaced, and what it said is of no interest any more
             if message is None:
                 words = _last_words(await process.end())
-                await self._say(_note("error", words))
+                await self._say(note("error", words))
                 return Farewell(_FAULT, words)
             if not await self._say(message):
                 return None
@@ -127,7 +128,7 @@ class Connection:
         for command in self._wishes.commands():
             self._process.post(command)
         self._retired.add(asyncio.ensure_future(process.end()))
-        await self._say(_note("warning", "The solver was in a long solve, which was ended. The scene is built anew."))
+        await self._say(note("warning", "The solver was in a long solve, which was ended. The scene is built anew."))
 
     async def _hint_if_silent(self, process: WorkerProcess) -> None:
         """Tell who waits for an answer what it waits for."""
@@ -135,7 +136,7 @@ class Connection:
             words = (
                 "Heard: this waits for a step, or a scene, that takes long. Reset, or another scene, ends that at once."
             )
-            await self._say(_note("info", words))
+            await self._say(note("info", words))
 
     async def _stays_silent(self, process: WorkerProcess) -> bool:
         """Whether a process that has begun, and is the one behind the page, says nothing for a while."""
@@ -174,10 +175,6 @@ async def _first(*errands: Coroutine[Any, Any, Farewell | None]) -> Farewell | N
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _note(level: str, text: str) -> dict[str, Any]:
-    return {"type": "note", "level": level, "text": text}
 
 
 def _last_words(code: int | None) -> str:

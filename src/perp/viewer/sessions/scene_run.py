@@ -151,10 +151,6 @@ class SceneRun:
             self._suitable = problem, ["auto", *(method.name for method in suitable_methods(problem))]
         return self._suitable[1]
 
-    def fingerprints(self) -> list[str]:
-        """Of the worlds that go on from here."""
-        return [world.fingerprint() for world in (self.world, self._second) if world is not None]
-
     def _step_lane(self, lane: int, world: World) -> Taken:
         method = self.methods[lane]
         about = f"the {'first' if lane == 0 else 'second'} method" if self.compare != "off" else ""
