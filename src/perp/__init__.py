@@ -5,6 +5,7 @@ from types import ModuleType
 
 from perp import gallery, linalg
 from perp.linalg.classes import MatrixClasses, Verdict, check_witness, classify
+from perp.linalg.contact_compliance import contact_compliance
 from perp.problems.box import BoxLCP
 from perp.problems.certificates import Certificate, prove_by_exhaustion, verify_certificate
 from perp.problems.constraint_rows import ContactRows, JointRows, LimitRows, MotorRows, assemble_step
@@ -96,6 +97,7 @@ __all__ = [
     "gather",
     "Island",
     "IslandsResult",
+    "contact_compliance",
     "contact_states",
     "ContactStates",
     "ContactState",

@@ -57,3 +57,15 @@ def states(problem: perp.ContactProblem) -> dict[str, int]:
     assert_type([state.value for state in resting], list[int])
     assert_type(perp.ContactState(int(doing.state[0])), perp.ContactState)
     return perp.contact_states(problem, problem.b).counts
+
+
+def compliance(problem: perp.ContactProblem) -> perp.Residuals:
+    shares = perp.contact_compliance(problem, 1e-4, "by_load")
+    assert_type(shares, Vector)
+    soft = problem.with_compliance(shares)
+    assert_type(soft.with_compliance(0.0), perp.ContactProblem)
+    assert_type(soft.contact_compliance, Vector)
+    found = perp.verify(soft, perp.solve(soft))
+    assert_type(found.rigid_residual, float | None)
+    assert_type(found.compliance_speed, float | None)
+    return found

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from perp.errors import InvalidProblem, suggest
 from perp.problems.box import checked_bounds
 from perp.problems.inputs import MatrixLike, PerRow, Vector, VectorLike, as_vector, freeze, require_count
-from perp.problems.operators import FactoredOperator
+from perp.problems.operators import FactoredOperator, Operator
 from perp.problems.operators.base import DIAGONAL
 from perp.problems.problem import Problem, find_row_scales
 
@@ -48,6 +48,10 @@ class ContactProblem(Problem):
     `friction` is one number for all or one a contact, >= 0. After the contacts may come `extra_rows` ordinary rows with
     bounds `lower` and `upper` (numbers, or arrays that also tell how many rows there are); by default they are
     equations (y = 0, x free), as joints are.
+
+    `contact_compliance` says which part of the diagonal of A is a compliance of the contacts that was added to the
+    rigid law: C_c [(m/s)/(N s)], one number for all or one a contact, on each of its rows. `with_compliance` adds it to
+    A; this argument only remembers what A has already.
     """
 
     friction: Vector
@@ -55,6 +59,7 @@ class ContactProblem(Problem):
     dimension: int
     lower: Vector
     upper: Vector
+    contact_compliance: Vector
 
     def __init__(
         self,
@@ -67,6 +72,7 @@ class ContactProblem(Problem):
         extra_rows: int | None = None,
         lower: PerRow = -np.inf,
         upper: PerRow = np.inf,
+        contact_compliance: PerRow = 0.0,
     ) -> None:
         super().__init__(A, b)
         if model not in MODELS:
@@ -81,12 +87,15 @@ class ContactProblem(Problem):
                 f"but A has {self.n}: check the length of friction, dimension and extra_rows"
             )
         low, high = checked_bounds(lower, upper, others)
+        compliance = _checked_compliance(contact_compliance, coefficients.size)
+        _require_contained(compliance, self.A, dimension)
         for name, value in (
             ("friction", coefficients),
             ("model", model),
             ("dimension", int(dimension)),
             ("lower", low),
             ("upper", high),
+            ("contact_compliance", compliance),
         ):
             object.__setattr__(self, name, value)
 
@@ -172,9 +181,41 @@ class ContactProblem(Problem):
             raise InvalidProblem(f"from model {self.model!r} to {model!r} needs {missing}")
         if np.ndim(strength) == 0:
             strength = np.full(self.contacts, strength)
-        return ContactProblem(
-            self.A, self.b, strength, model, dimension=self.dimension, lower=self.lower, upper=self.upper
-        )
+        return ContactProblem(self.A, self.b, strength, model, **self._others())
+
+    @property
+    def is_compliant(self) -> bool:
+        """Whether some contact has a compliance that was added to the rigid law."""
+        return bool(self.contact_compliance.any())
+
+    def with_compliance(self, compliance: PerRow) -> ContactProblem:
+        """The same law of friction for contacts that give way: y = (A + C) x + b, the other rows as they are.
+
+        `compliance` [(m/s)/(N s)] is C_c >= 0, one number for all contacts or one a contact (`perp.contact_compliance`
+        finds them from a share of the inertia or of the load). It stands on all rows of the contact, so that the law
+        has no preferred direction. It takes the place of a `contact_compliance` that is there already; 0 gives the
+        rigid law back (up to rounding of the diagonal where A is a matrix). Compliances that rows have for other
+        reasons (`perp.ContactRows`, `FactoredOperator`) stay: in this sense they belong to the rigid law.
+        """
+        new, old = _checked_compliance(compliance, self.contacts), self.contact_compliance
+        if np.array_equal(new, old):
+            return self
+        A = self.A.with_added_diagonal(-self._on_rows(old)) if self.is_compliant else self.A
+        if new.any():
+            A = A.with_added_diagonal(self._on_rows(new))
+        others = self._others() | {"contact_compliance": new}
+        return ContactProblem(A, self.b, self.friction, self.model, **others)
+
+    def _on_rows(self, one_a_contact: Vector) -> Vector:
+        """The number of each contact on all of its rows, 0 on the others."""
+        rows = np.zeros(self.n)
+        rows[: self.contact_rows] = np.repeat(one_a_contact, self.dimension)
+        return rows
+
+    def _others(self) -> dict[str, Any]:
+        """What the constructor takes beside A, b, friction and model."""
+        names = ("dimension", "lower", "upper", "contact_compliance")
+        return {name: getattr(self, name) for name in names}
 
     @cached_property
     def contact_blocks(self) -> NDArray[np.float64]:
@@ -206,14 +247,14 @@ class ContactProblem(Problem):
         return freeze(scales)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rebuild = partial(ContactProblem, dimension=self.dimension, lower=self.lower, upper=self.upper)
-        return rebuild, (self.A, self.b, self.friction, self.model)
+        return partial(ContactProblem, **self._others()), (self.A, self.b, self.friction, self.model)
 
     def __repr__(self) -> str:
         others = self.n - self.contact_rows
+        softest = f", compliance up to {self.contact_compliance.max():.3g}" if self.is_compliant else ""
         return (
             f"<ContactProblem with {self.contacts} contacts ({self.model} friction, {self.dimension}D)"
-            f"{f', {others} other rows' if others else ''}, {self.A.form} A>"
+            f"{softest}{f', {others} other rows' if others else ''}, {self.A.form} A>"
         )
 
 
@@ -281,3 +322,28 @@ def _checked_friction(friction: Any, model: str, n: int, dimension: int) -> Vect
         meaning = "radius" if model == "disc" else "coefficient"
         raise InvalidProblem(f"friction[{c}] is {coefficients[c]}; a {meaning} must not be negative")
     return coefficients
+
+
+def _checked_compliance(compliance: Any, contacts: int) -> Vector:
+    if type(compliance) is float and compliance == 0.0:  # what most people have
+        return freeze(np.zeros(contacts))
+    numbers = np.full(contacts, compliance) if np.ndim(compliance) == 0 else compliance
+    checked = as_vector(numbers, "contact_compliance", contacts)
+    negative = np.flatnonzero(checked < 0)
+    if negative.size:
+        c = int(negative[0])
+        raise InvalidProblem(f"contact_compliance[{c}] is {checked[c]}; it must not be negative")
+    return checked
+
+
+def _require_contained(compliance: Vector, A: Operator, dimension: int) -> None:
+    """What is said to be a part of C must not be more than all of it."""
+    if not isinstance(A, FactoredOperator) or not compliance.any():
+        return
+    whole = A.compliance[: dimension * compliance.size].reshape(-1, dimension).min(axis=1)
+    more = np.flatnonzero(compliance > whole)
+    if more.size:
+        c = int(more[0])
+        raise InvalidProblem(
+            f"contact_compliance[{c}] is {compliance[c]}, but A has {whole[c]}: with_compliance adds it to A"
+        )

@@ -139,6 +139,7 @@ def _cut_contacts(problem: ContactProblem, cut: Cut, b: Vector, operators: list[
     contacts = Cut.make(cut.part_of_row, problem.normal_rows, cut.parts)
     others = Cut.make(cut.part_of_row, np.arange(problem.contact_rows, problem.n), cut.parts)
     friction = freeze(problem.friction[contacts.rows])
+    compliance = freeze(problem.contact_compliance[contacts.rows])
     lower, upper = freeze(problem.lower[others.rows]), freeze(problem.upper[others.rows])
     return [
         _make(
@@ -150,6 +151,7 @@ def _cut_contacts(problem: ContactProblem, cut: Cut, b: Vector, operators: list[
             dimension=problem.dimension,
             lower=lower[further],
             upper=upper[further],
+            contact_compliance=compliance[touching],
         )
         for A, own, touching, further in zip(operators, cut.slices, contacts.slices, others.slices, strict=True)
     ]

@@ -92,6 +92,13 @@ class Residuals:
     """Mean over rows of 1/2 A_ii r_i^2 [J] with r_i = x_i - clip(x_i - y_i / A_ii): the unit-consistent error."""
     energy_max: float | None
     """The largest of them."""
+    rigid_residual: float | None = None
+    """Compliant contacts (`ContactProblem.with_compliance`): `residual` of the same x in the rigid law, without C.
+
+    At a solution of the compliant law it is the error that the compliance makes, in the units of `residual`.
+    """
+    compliance_speed: float | None = None
+    """Compliant contacts: max C_c |x_c| [m/s], the largest speed at which a contact gives way to its impulse."""
     proof: Proof | None = None
     """Of `verify(..., prove=True)`: a box that is proved to hold a solution, or why there is none."""
     error_bounds: tuple[ErrorBound, ...] = ()
@@ -101,7 +108,10 @@ class Residuals:
         def tell(value: float | int | None) -> str:
             return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.3e}"
 
-        measures = [f for f in fields(self) if f.name not in ("proof", "error_bounds")]
+        left_out = {"proof", "error_bounds"}
+        if self.compliance_speed is None:
+            left_out |= {"rigid_residual", "compliance_speed"}
+        measures = [f for f in fields(self) if f.name not in left_out]
         table = "\n".join(f"{f.name.replace('_', ' '):>18}: {tell(getattr(self, f.name))}" for f in measures)
         return table if self.proof is None else "\n".join([table, "", str(self.proof), *map(str, self.error_bounds)])
 
@@ -112,6 +122,9 @@ def verify(problem: Problem, x: PointLike, *, prove: bool = False) -> Residuals:
     Of an answer to another model of the same contacts the impulses are taken. With `prove` there is also, for problems
     of up to a thousand rows, a proof that a solution exists in a small box (`perp.prove`), and the known bounds of the
     distance to the solution for matrices of some classes (`perp.error_bounds`).
+
+    Where contacts have a compliance (`problem.with_compliance`), all measures are of the compliant law, and
+    `rigid_residual` and `compliance_speed` tell how far x is from the rigid one.
     """
     from perp.problems.models.change import carry_over
 
@@ -124,11 +137,21 @@ def verify(problem: Problem, x: PointLike, *, prove: bool = False) -> Residuals:
             given = carry_over(given, source, problem)
         point = np.array(as_vector(given, "x", problem.n))
         measured = measure(problem, point)
+        if isinstance(problem, ContactProblem) and problem.is_compliant:
+            rigid, speed = _without_compliance(problem, point)
+            measured = replace(measured, rigid_residual=rigid, compliance_speed=speed)
     if not prove:
         return measured
     from perp.problems import proofs  # not at the top: proofs are rarely asked for
 
     return replace(measured, proof=proofs.prove(problem, point), error_bounds=proofs.error_bounds(problem, point))
+
+
+def _without_compliance(problem: ContactProblem, x: Vector) -> tuple[float, float]:
+    """The residual of the rigid law, and the largest C_c |x_c|."""
+    impulses = x[: problem.contact_rows].reshape(problem.contacts, problem.dimension)
+    speeds = problem.contact_compliance * np.linalg.norm(impulses, axis=1)
+    return measure(problem.with_compliance(0.0), x).residual, float(np.max(speeds, initial=0.0))
 
 
 def measure(problem: Problem, x: Vector) -> Residuals:

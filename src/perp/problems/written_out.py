@@ -22,6 +22,14 @@ def write_out(problem: Problem, most_rows: int) -> Problem:
         return problem
     dense = DenseOperator(np.array([A.apply(unit) for unit in np.eye(n)]).T.reshape(n, n))
     if isinstance(problem, ContactProblem):
-        given = (dense, problem.b, problem.friction, problem.model)
-        return ContactProblem(*given, dimension=problem.dimension, lower=problem.lower, upper=problem.upper)
+        return ContactProblem(
+            dense,
+            problem.b,
+            problem.friction,
+            problem.model,
+            dimension=problem.dimension,
+            lower=problem.lower,
+            upper=problem.upper,
+            contact_compliance=problem.contact_compliance,
+        )
     return LCP(dense, problem.b) if isinstance(problem, LCP) else BoxLCP(dense, problem.b, *problem.bounds(problem.b))

@@ -13,7 +13,9 @@ Matrices have m rows, n columns and nz: nz >= 0 counts triplets (rows in `i`, co
 header has it the other way round, its files do not), -1 means compressed columns, -2 compressed rows.
 
 Written is a global problem where A is factored with finite masses and no compliance (with f = 0 and w = b, so that b
-comes back bit for bit), a local one otherwise. FCLIB knows only general masses: bodies come back as a sparse M.
+comes back bit for bit), a local one otherwise. FCLIB knows only general masses: bodies come back as a sparse M. It has
+no place for a compliance that was added to the contacts (`ContactProblem.with_compliance`): W contains it, and what
+comes back does not know of it.
 """
 
 from __future__ import annotations

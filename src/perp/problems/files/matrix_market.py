@@ -19,7 +19,8 @@ The text has no portable word for infinity. In the two files of bounds perp writ
 elsewhere, and `nan` anywhere, they are refused.
 
 Numbers are written with as many digits as give the same bits back. A factored or stencil operator is written as its
-sparse matrix and comes back as a sparse one: for its own form use .npz.
+sparse matrix and comes back as a sparse one: for its own form use .npz. The same holds for a compliance that was added
+to the contacts (`ContactProblem.with_compliance`): A contains it, and what comes back does not know of it.
 
 Each file appears whole or not at all, NAME.mtx last. Members of an older family that the new problem does not have are
 deleted, as they would turn it into another problem.

@@ -8,6 +8,8 @@ Members (each a `.npy` array; `np.load` reads them too):
     b                             always
     lower, upper                  'box': one number a row; 'contact': one a row after the contacts
     friction, model, dimension    'contact'
+    contact_compliance            'contact': the part of the diagonal of A that `with_compliance` added, one number a
+                                  contact; not there where it is zero
     x                             a known solution, if there is one
 """
 
@@ -67,7 +69,8 @@ def _bounds_to_arrays(problem: Problem) -> dict[str, NDArray[Any]]:
     if isinstance(problem, BoxLCP):
         return {"kind": np.array("box"), "lower": problem.lower, "upper": problem.upper}
     if isinstance(problem, ContactProblem):
-        return {
+        softness = {"contact_compliance": problem.contact_compliance} if problem.is_compliant else {}
+        return softness | {
             "kind": np.array("contact"),
             "model": np.array(problem.model),
             "dimension": np.array(problem.dimension, dtype=np.int64),
@@ -93,5 +96,15 @@ def _problem_from_arrays(archive: Archive) -> Problem:
     if kind == "contact":
         model, dimension, friction = archive.word("model"), archive.integer("dimension"), archive.numbers("friction")
         lower, upper = archive.numbers("lower"), archive.numbers("upper")
-        return ContactProblem(A, b, friction, model, dimension=dimension, lower=lower, upper=upper)
+        compliance = archive.numbers("contact_compliance") if "contact_compliance" in archive else 0.0
+        return ContactProblem(
+            A,
+            b,
+            friction,
+            model,
+            dimension=dimension,
+            lower=lower,
+            upper=upper,
+            contact_compliance=compliance,
+        )
     return LCP(A, b) if kind == "lcp" else BoxLCP(A, b, archive.numbers("lower"), archive.numbers("upper"))

@@ -103,6 +103,12 @@ class Operator(ABC):
         """diag(factors) A in the same form, or None where the form has no room for it."""
         return None
 
+    def with_added_diagonal(self, added: Vector) -> Operator:
+        """A + diag(added), in the same form where that has room for it, else in compressed rows."""
+        from perp.problems.operators.sparse import SparseOperator  # which is made of this class
+
+        return SparseOperator(self.to_sparse() + sparse.diags_array(as_vector(added, "added", self.n)))
+
     def nonzeros(self) -> int | None:
         """How many numbers of A are stored, or None where A is never formed."""
         return None

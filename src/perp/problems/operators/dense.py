@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import EntriesLike, Matrix, Vector, as_matrix
+from perp.problems.inputs import EntriesLike, Matrix, Vector, as_matrix, as_vector
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
 
 
@@ -62,6 +62,11 @@ class DenseOperator(Operator):
     def scale_rows(self, factors: Vector) -> DenseOperator | None:
         matrix = self.matrix * factors[:, None]
         return DenseOperator(matrix) if np.isfinite(matrix).all() else None
+
+    def with_added_diagonal(self, added: Vector) -> DenseOperator:
+        matrix = self.to_dense()
+        matrix.reshape(-1)[:: self.n + 1] += as_vector(added, "added", self.n)
+        return DenseOperator(matrix)
 
     def nonzeros(self) -> int:
         return int(np.count_nonzero(self.matrix))

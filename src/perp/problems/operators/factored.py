@@ -151,6 +151,10 @@ class FactoredOperator(Operator):
         softer._finish(self.n, compliance)
         return softer
 
+    def with_added_diagonal(self, added: Vector) -> FactoredOperator:
+        """The same J and M with C + diag(added), which must not have a negative entry."""
+        return self.with_compliance(self.compliance + as_vector(added, "added", self.n))
+
     def diagonal(self) -> Vector:
         if self.paired is not None:
             return self.paired.diagonal_blocks(1, self.n).reshape(-1) + self.compliance

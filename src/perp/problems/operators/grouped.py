@@ -26,5 +26,8 @@ class GroupedOperator(SparseOperator):
         scaled = super().scale_rows(factors)
         return None if scaled is None else GroupedOperator(scaled.matrix, self.row_groups)
 
+    def with_added_diagonal(self, added: Vector) -> GroupedOperator:
+        return GroupedOperator(super().with_added_diagonal(added).to_sparse(), self.row_groups)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return GroupedOperator, (self.matrix, self.row_groups)

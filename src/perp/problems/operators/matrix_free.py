@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from perp.errors import InvalidProblem, OperatorFault
 from perp.problems.inputs import MatrixLike, Vector, VectorLike, as_vector
@@ -56,6 +57,13 @@ class MatrixFreeOperator(Operator):
             raise OperatorFault("the caller's matrix-vector product returned numbers that are not finite")
         np.add(result, b, out=out)
         return out
+
+    def with_added_diagonal(self, added: Vector) -> MatrixFreeOperator:
+        from scipy.sparse.linalg import aslinearoperator
+
+        own = as_vector(added, "added", self.n)
+        diagonal = None if self._diagonal is None else self._diagonal + own
+        return MatrixFreeOperator(self.product + aslinearoperator(sparse.diags_array(own)), diagonal)
 
     def diagonal(self) -> Vector:
         if self._diagonal is None:
