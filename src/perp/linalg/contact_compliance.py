@@ -82,9 +82,11 @@ def _by_load(problem: ContactProblem, inertia: Vector) -> Vector:
     if moving.size == 0:
         return np.zeros(problem.contacts)
     weight = np.where(inertia > 0.0, inertia, moving.mean())
-    impulse = np.linalg.norm(_stick_softly(problem, weight).reshape(problem.contacts, problem.dimension), axis=1)
-    impulse = impulse + np.sqrt(np.mean(weight * impulse**2) / weight)
-    return np.where(impulse > 0.0, speed / np.where(impulse > 0.0, impulse, 1.0), inertia)
+    with np.errstate(all="ignore"):  # what overflows is found when the problem is made of it
+        sticking = _stick_softly(problem, weight).reshape(problem.contacts, problem.dimension)
+        impulse = np.linalg.norm(sticking, axis=1)
+        impulse = impulse + np.sqrt(np.mean(weight * impulse**2) / weight)
+        return np.where(impulse > 0.0, speed / np.where(impulse > 0.0, impulse, 1.0), inertia)
 
 
 def _stick_softly(problem: ContactProblem, weight: Vector) -> Vector:

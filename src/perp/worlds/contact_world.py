@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem, StateNotFinite, suggest
+from perp.linalg.contact_compliance import UNITS, contact_compliance
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_number
 from perp.recording.frame import ContactFrame, Frame
@@ -32,18 +33,33 @@ LAWS = ("box", "cone", "convex")
 class ContactWorld(World):
     """A world makes its contacts, its problem and its motion; this class has the step and the memory of impulses.
 
+    **Compliance.** `contact_compliance` (a number >= 0) and `compliance_units` ("by_inertia", "by_load" or "si", see
+    `perp.contact_compliance`) soften all rows of every contact of every step: the problem of a step is
+    `make_problem(...).with_compliance(...)`. A contact at rest that carries the impulse x sinks in by h C x / Gamma,
+    where Gamma is the share of an overlap that a step takes back, and a contact held by friction creeps at C |x_t|
+    (docs/contact.md, Compliance). Both may be changed between steps.
+
     Copies (`copy.copy` and `copy.deepcopy` alike) and pickles go on as the original would, and share nothing with it.
     """
 
     steps: int
     time: float
 
-    def __init__(self, *, model: str = "box", warm_start: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        model: str = "box",
+        warm_start: bool = True,
+        contact_compliance: float = 0.0,
+        compliance_units: str = "by_inertia",
+    ) -> None:
         if model not in LAWS:
             raise InvalidProblem(f"model {model!r} is no friction law of a world{suggest(str(model), LAWS)}")
         self.time, self.steps = 0.0, 0
         self.model = model
         self.warm_start = warm_start
+        self.contact_compliance = contact_compliance
+        self.compliance_units = compliance_units
         self._warm_rule = "energy"
         self._last: tuple[Contacts, Vector] | None = None
 
@@ -58,6 +74,27 @@ class ContactWorld(World):
         if rule not in RULES:
             raise ValueError(f"warm_rule is {rule!r}{suggest(str(rule), RULES)}")
         self._warm_rule = rule
+
+    @property
+    def contact_compliance(self) -> float:
+        """The number that `compliance_units` gives a meaning; 0: contacts are as the world makes them."""
+        return self._contact_compliance
+
+    @contact_compliance.setter
+    def contact_compliance(self, value: float) -> None:
+        require_number(value, "contact_compliance")
+        self._contact_compliance = float(value)
+
+    @property
+    def compliance_units(self) -> str:
+        """What the number is a share of: "by_inertia", "by_load", or "si" for (m/s)/(N s)."""
+        return self._compliance_units
+
+    @compliance_units.setter
+    def compliance_units(self, units: str) -> None:
+        if units not in UNITS:
+            raise ValueError(f"compliance_units is {units!r}{suggest(str(units), UNITS)}")
+        self._compliance_units = units
 
     def __repr__(self) -> str:
         count = len(self.bodies()[0])
@@ -131,7 +168,10 @@ class ContactWorld(World):
 
     def _problem(self, contacts: Contacts, dt: float) -> ContactProblem:
         try:
-            return self.make_problem(contacts, dt)
+            problem = self.make_problem(contacts, dt)
+            if self.contact_compliance == 0.0:
+                return problem
+            return problem.with_compliance(contact_compliance(problem, self.contact_compliance, self.compliance_units))
         except InvalidProblem as error:  # velocities so large that products with them are infinite
             if self._is_sound():
                 raise

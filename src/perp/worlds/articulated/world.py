@@ -57,6 +57,8 @@ class ArticulatedWorld(ContactWorld):
         Of all contacts, as MuJoCo's models have none; limits of joints do not bounce.
     error_reduction, compliance
         Of all rows but dry friction; see `perp.problems.constraint_rows.Softness`.
+    contact_compliance, compliance_units
+        Of contacts, on top; see `ContactWorld`.
 
     Bodies 0, 1, ... are MuJoCo's 1, 2, ... (its body 0 is the world). `mujoco_model` (a changed copy, see
     `settings.py`) and `mujoco_data` may be read at any time; forces may be written into `mujoco_data.xfrc_applied`
@@ -78,8 +80,15 @@ class ArticulatedWorld(ContactWorld):
         restitution: float = 0.0,
         error_reduction: float = CORRECTED,
         compliance: float = 0.0,
+        contact_compliance: float = 0.0,
+        compliance_units: str = "by_inertia",
     ) -> None:
-        super().__init__(model=model, warm_start=warm_start)
+        super().__init__(
+            model=model,
+            warm_start=warm_start,
+            contact_compliance=contact_compliance,
+            compliance_units=compliance_units,
+        )
         mujoco = import_mujoco()
         if not isinstance(mujoco_model, mujoco.MjModel):
             raise TypeError(f"mujoco_model is {type(mujoco_model).__name__}; a mujoco.MjModel is needed")

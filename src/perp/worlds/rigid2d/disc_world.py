@@ -46,6 +46,8 @@ class DiscWorld(ContactWorld):
     error_reduction, compliance
         Of contacts: the share of an overlap that one step takes back, and C [(m/s)/(N s)] of both rows; see
         `ContactRows`.
+    contact_compliance, compliance_units
+        A compliance on top, as a share of inertia or load; see `ContactWorld`.
     model, warm_start
         The friction law ("box", "cone", "convex"; the first two are the same in the plane); whether a solve starts from
         the impulses of the last step.
@@ -68,8 +70,15 @@ class DiscWorld(ContactWorld):
         compliance: float = 0.0,
         model: str = "box",
         warm_start: bool = True,
+        contact_compliance: float = 0.0,
+        compliance_units: str = "by_inertia",
     ) -> None:
-        super().__init__(model=model, warm_start=warm_start)
+        super().__init__(
+            model=model,
+            warm_start=warm_start,
+            contact_compliance=contact_compliance,
+            compliance_units=compliance_units,
+        )
         if not isinstance(discs, Discs):
             raise TypeError(f"discs is {type(discs).__name__}; perp.worlds.rigid2d.Discs is needed")
         self.discs, self.walls = discs, Walls(walls)

@@ -68,6 +68,8 @@ class RigidWorld(ContactWorld):
     error_reduction, compliance
         Of contacts: the share of an overlap that a step takes back, and C [(m/s)/(N s)] of all three rows (THESIS eq.
         2.24).
+    contact_compliance, compliance_units
+        A compliance on top, as a share of inertia or load; see `ContactWorld`.
     """
 
     position: StateArray = StateArray(3, "centres of mass [m]")
@@ -95,8 +97,15 @@ class RigidWorld(ContactWorld):
         error_reduction: float = CORRECTED,
         compliance: float = 0.0,
         warm_start: bool = True,
+        contact_compliance: float = 0.0,
+        compliance_units: str = "by_inertia",
     ) -> None:
-        super().__init__(model=model, warm_start=warm_start)
+        super().__init__(
+            model=model,
+            warm_start=warm_start,
+            contact_compliance=contact_compliance,
+            compliance_units=compliance_units,
+        )
         require_number(margin, "margin")
         require_share(error_reduction, "error_reduction")
         require_number(compliance, "compliance")
