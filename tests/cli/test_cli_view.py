@@ -79,7 +79,7 @@ def test_a_scene_is_shown_and_its_address_told(perp_command, served):
 
 def test_everything_that_the_line_says_reaches_the_simulation(perp_command, served):
     words = "pucks --count 3 --size boost=1.5 --seed 4 --model convex -m psor --method-option relaxation=1.2"
-    more = "--tol 1e-5 --max-iterations 9 --dt 0.02 --no-browser"
+    more = "--tol 1e-5 --max-iterations 9 --dt 0.02 --contact-compliance 1e-3 --compliance-units by_load --no-browser"
     answer = perp_command("view", *words.split(), *more.split())
     assert (answer.code, served["opened"]) == (0, [])
     assert served["start"] == Start(
@@ -87,6 +87,7 @@ def test_everything_that_the_line_says_reaches_the_simulation(perp_command, serv
         options={"count": 3, "boost": 1.5, "limits": 0},
         seed=4,
         model="convex",
+        compliance=(1e-3, "by_load"),
         method="psor",
         method_options={"relaxation": 1.2},
         tol=1e-5,
@@ -126,6 +127,9 @@ def test_a_recording_is_shown_wherever_the_process_stands(perp_command, served, 
         ("pucks --size count=many", "count is 'many'"),
         ("pucks --model wet", "--model 'wet' is unknown"),
         ("pucks -m psor --method-option relaxing=1", "relaxing"),
+        ("pucks --contact-compliance -1", "--contact-compliance is -1"),
+        ("pucks --compliance-units si", "add --contact-compliance VALUE"),
+        ("--replay run.hdf5 --contact-compliance 1", "leave --contact-compliance away"),
         ("pucks --tol -1", "tol"),
         ("pucks --dt 0", "dt"),
         ("pucks --seed -3", "seed"),

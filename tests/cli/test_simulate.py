@@ -96,6 +96,8 @@ def test_what_is_recorded_dumped_and_drawn_lies_where_it_was_asked_for(perp_comm
         assert recording.options["run"] == {
             "model": "box",
             "warm_start": False,
+            "contact_compliance": 0.0,
+            "compliance_units": "by_inertia",
             "islands": False,
             "tol": None,
             "max_iterations": 40,

@@ -128,7 +128,7 @@ def test_islands_of_a_step_are_compliant_too():
 def test_what_is_no_compliance_is_refused():
     with pytest.raises(ValueError, match="contact_compliance is -1"):
         disc(contact_compliance=-1.0)
-    with pytest.raises(ValueError, match="compliance_units is 'by_inerta'.*by_inertia"):
+    with pytest.raises(ValueError, match=r"compliance_units is 'by_inerta'.*by_inertia"):
         disc(compliance_units="by_inerta")
     world = disc()
     with pytest.raises(ValueError, match="compliance_units"):

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from perp.cli.assignments import split_assignments
+from perp.cli.compliance_options import ComplianceUnits, ContactCompliance, read_compliance
 from perp.cli.errors import refusing
 from perp.cli.group import INTERRUPTED, NOT_CONVERGED
 from perp.cli.run_options import (
@@ -39,6 +40,8 @@ def simulate(
     size: SceneSizes = None,
     seed: Seed = None,
     model: FrictionLaw = None,
+    contact_compliance: ContactCompliance = None,
+    compliance_units: ComplianceUnits = None,
     method_option: MethodOptions = None,
     tol: Tolerance = None,
     max_iterations: IterationLimit = None,
@@ -72,7 +75,8 @@ def simulate(
     from perp.cli.simulation_progress import following
     from perp.cli.simulation_table import show
 
-    made = build_scene(scene, size or [], seed, model, cold, ctx)
+    compliance = read_compliance(contact_compliance, compliance_units)
+    made = build_scene(scene, size or [], seed, model, cold, ctx, compliance)
     own = made.kind
     name = own.method if method is None else method
     has_own_limit = max_iterations is None and name == own.method

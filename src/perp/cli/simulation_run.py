@@ -55,6 +55,8 @@ class Run:
         return {
             "model": getattr(self.scene.world, "model", None),
             "warm_start": getattr(self.scene.world, "warm_start", None),
+            "contact_compliance": getattr(self.scene.world, "contact_compliance", None),
+            "compliance_units": getattr(self.scene.world, "compliance_units", None),
             "islands": self.islands,
             "tol": self.tol,
             "max_iterations": self.max_iterations,
@@ -97,9 +99,15 @@ def advising(word: str) -> Iterator[None]:
 
 
 def build_scene(
-    name: str, words: list[str], seed: int | None, model: str | None, cold: bool, ctx: typer.Context
+    name: str,
+    words: list[str],
+    seed: int | None,
+    model: str | None,
+    cold: bool,
+    ctx: typer.Context,
+    compliance: tuple[float, str] | None = None,
 ) -> Scene:
-    """The scene with these options, this friction law, and with or without a memory of the last step.
+    """The scene with these options, this friction law and compliance, with or without a memory of the last step.
 
     `ctx` knows those options that stood in the line under their own names (`scene_options`).
     """
@@ -131,6 +139,10 @@ def build_scene(
         if not hasattr(world, "model"):
             raise CommandError(f"--model {model}: {name} has no contacts, and so no law of friction")
         world.model = model
+    if compliance is not None:
+        if not hasattr(world, "contact_compliance"):
+            raise CommandError(f"--contact-compliance {compliance[0]:g}: {name} has no contacts that could give way")
+        world.contact_compliance, world.compliance_units = compliance
     if cold:
         world.warm_start = False
     return made

@@ -80,8 +80,9 @@ def _things(run: Run, summary: Summary) -> dict[str, str]:
     if grid is not None:
         shape = " x ".join(map(str, grid.cells))
         return {"liquid": f"{count:,} particles in {shape} cells of {grid.spacing:.4g} m"}
-    model = getattr(world, "model", None)
-    return {"bodies": f"{count:,}{f'; {model} friction' if model else ''}"}
+    model, compliance = getattr(world, "model", None), getattr(world, "contact_compliance", 0.0)
+    soft = f", compliance {compliance:g} {getattr(world, 'compliance_units', '')}" if compliance else ""
+    return {"bodies": f"{count:,}{f'; {model} friction' if model else ''}{soft}"}
 
 
 def _load(summary: Summary) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from perp.cli.assignments import split_assignments
+from perp.cli.compliance_options import ComplianceUnits, ContactCompliance, read_compliance, with_compliance
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import INTERRUPTED, NOT_CONVERGED
 from perp.errors import FileFormatError, InvalidProblem, MethodRefused, MissingAbility, MissingExtra, suggest
@@ -53,6 +54,8 @@ def solve(
         str | None,
         typer.Option(help="Give the contacts this law of friction: box, cone or convex.", show_default=False),
     ] = None,
+    contact_compliance: ContactCompliance = None,
+    compliance_units: ComplianceUnits = None,
     islands: Annotated[
         bool,
         typer.Option("--islands", help="Solve parts that have nothing to do with one another one by one."),
@@ -82,6 +85,7 @@ def solve(
     if explain and json:
         raise CommandError("--explain is for people; --json has the same under 'methods'")
     chosen = choose(method, split_assignments(option or []))
+    compliance = read_compliance(contact_compliance, compliance_units)
     if out is not None:
         require_target(out)
     with refusing(ValueError):
@@ -91,6 +95,9 @@ def solve(
         known = load_solution(file)
         if model is not None:
             problem, known = change_law(problem, known, model)
+    if compliance is not None:
+        softened = with_compliance(problem, compliance)
+        problem, known = softened, known if softened is problem else None
     try:
         with (
             refusing(MethodRefused, InvalidProblem, MissingAbility, MissingExtra, MemoryError),
@@ -270,6 +277,6 @@ def show_result(file: Path, result: Result, apart: float | None, out: Path | Non
     width = max(map(len, lines))
     for name, value in lines.items():
         typer.echo(f"{name:>{width}}  {value}")
-    typer.echo(f"\nresiduals of x, recomputed from the file:\n{result.verify()}")
+    typer.echo(f"\nresiduals of x, recomputed from the problem:\n{result.verify()}")
     if out is not None:
         typer.echo(f"\nwrote x, y and how it went to {out}")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from perp.cli.compliance_options import ComplianceUnits, ContactCompliance, read_compliance, with_compliance
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import NOT_CONVERGED
 from perp.errors import FileFormatError, InvalidProblem, MissingExtra
@@ -27,6 +28,8 @@ def verify(
         ),
     ] = None,
     tol: Annotated[float, typer.Option(help="Exit with 0 when the residual is at most this, else with 1.")] = 1e-8,
+    contact_compliance: ContactCompliance = None,
+    compliance_units: ComplianceUnits = None,
     prove: Annotated[
         bool,
         typer.Option(
@@ -35,16 +38,22 @@ def verify(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
 ) -> None:
-    """Measure how well a given x solves a problem, apart from any solver."""
+    """Measure how well a given x solves a problem, apart from any solver.
+
+    Where contacts have a compliance, the residual is that of the compliant law; that of the rigid one is shown, too.
+    """
     from perp.lab.answers import load_answer
     from perp.problems import proofs, residuals
     from perp.problems.files import load, load_solution
 
+    compliance = read_compliance(contact_compliance, compliance_units)
     with refusing(FileFormatError, InvalidProblem, MissingExtra, OSError, MemoryError):
         problem = load(file)
         x = load_solution(file) if answer is None else load_answer(answer)
     if x is None:
         raise CommandError(f"{file}: no solution is stored with this problem; give a file that has one")
+    if compliance is not None:
+        problem = with_compliance(problem, compliance)
     with refusing(InvalidProblem):
         measured = residuals.verify(problem, x)
         proof = proofs.prove(problem, x) if prove else None

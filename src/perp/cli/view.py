@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from perp.cli.assignments import split_assignments
+from perp.cli.compliance_options import ComplianceUnits, ContactCompliance, read_compliance
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import NOT_CONVERGED
 from perp.cli.run_options import (
@@ -53,6 +54,8 @@ def view(
     size: SceneSizes = None,
     seed: Seed = None,
     model: FrictionLaw = None,
+    contact_compliance: ContactCompliance = None,
+    compliance_units: ComplianceUnits = None,
     tol: Tolerance = None,
     max_iterations: IterationLimit = None,
     dt: StepLength = None,
@@ -96,6 +99,8 @@ def view(
         "--size": size,
         "--seed": seed,
         "--model": model,
+        "--contact-compliance": contact_compliance,
+        "--compliance-units": compliance_units,
         "--tol": tol,
         "--max-iterations": max_iterations,
         "--dt": dt,
@@ -115,7 +120,18 @@ def view(
     if replay is None:
         count = DEFAULT_STEPS if steps is None else steps
         start = _check_scene(
-            ctx, scene or DEFAULT_SCENE, method, method_option, size, seed, model, tol, max_iterations, dt, count
+            ctx,
+            scene or DEFAULT_SCENE,
+            method,
+            method_option,
+            size,
+            seed,
+            model,
+            read_compliance(contact_compliance, compliance_units),
+            tol,
+            max_iterations,
+            dt,
+            count,
         )
     else:
         start, count = _check_recording(replay)
@@ -152,6 +168,7 @@ def _check_scene(
     sizes: list[str] | None,
     seed: int | None,
     model: str | None,
+    compliance: tuple[float, str] | None,
     tol: float | None,
     max_iterations: int | None,
     dt: float | None,
@@ -160,7 +177,7 @@ def _check_scene(
     """Build the scene once, so that whatever is wrong with the line is told here, and not in the browser."""
     from perp.viewer.messages import Start
 
-    made = build_scene(scene, sizes or [], seed, model, False, ctx)
+    made = build_scene(scene, sizes or [], seed, model, False, ctx, compliance)
     with naming("--method-option"):
         words = split_assignments(method_options or [])
         solver = choose(made.kind.method if method is None else method, words)
@@ -170,6 +187,7 @@ def _check_scene(
         options=made.options,
         seed=made.seed,
         model=model,
+        compliance=compliance,
         method=method,
         method_options={name: getattr(solver, name) for name in words},
         tol=tol,

@@ -118,6 +118,8 @@ class Start:
     seed: int = 0
     model: str | None = None
     """The law of friction, where it is not the scene's own."""
+    compliance: tuple[float, str] | None = None
+    """`contact_compliance` and `compliance_units` of the world, where they are not the scene's own."""
     method: str | None = None
     """None: the scene's own."""
     method_options: Mapping[str, OptionValue] = field(default_factory=dict)

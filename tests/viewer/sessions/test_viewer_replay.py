@@ -168,6 +168,9 @@ ABOUT = Description(0.01, "pool1", {"discs": 24, "run": RUN}, 3, "psor", {"perp"
         replace(ABOUT, options={"discs=1); import os #": 24, "run": RUN}),
         replace(ABOUT, options={"run": RUN | {"model": "'); import os #"}}),
         replace(ABOUT, options={"run": RUN | {"warm_start": "os"}}),
+        replace(ABOUT, options={"run": RUN | {"contact_compliance": "os"}}),
+        replace(ABOUT, options={"run": RUN | {"contact_compliance": -1.0, "compliance_units": "si"}}),
+        replace(ABOUT, options={"run": RUN | {"contact_compliance": 1.0, "compliance_units": "'); import os #"}}),
         replace(ABOUT, options={"run": RUN | {"tol": "os"}}),
         replace(ABOUT, options={"run": RUN | {"method_options": {"os": "1"}}}),
         replace(ABOUT, options={"run": "os"}),
@@ -179,6 +182,13 @@ def test_descriptions_that_say_what_this_perp_has_not_make_no_program(about: Des
     assert read_recipe(ABOUT) is not None
     assert read_recipe(about) is None
     json.dumps(tell_lane(about), allow_nan=False)
+
+
+def test_the_compliance_of_a_recorded_run_belongs_to_its_recipe():
+    soft = replace(ABOUT, options={"run": RUN | {"contact_compliance": 1e-4, "compliance_units": "by_load"}})
+    rigid = replace(ABOUT, options={"run": RUN | {"contact_compliance": 0.0, "compliance_units": "by_inertia"}})
+    assert read_recipe(soft).recipe.compliance == (1e-4, "by_load")
+    assert read_recipe(rigid).recipe.compliance is None
 
 
 @pytest.mark.parametrize(

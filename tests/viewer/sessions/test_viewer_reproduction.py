@@ -43,6 +43,14 @@ def test_methods_options_tolerances_and_limits_that_changed_on_the_way_are_made_
     assert "step 34" in capsys.readouterr().out
 
 
+def test_a_compliance_of_contacts_is_made_again():
+    simulation = Simulation(small_start(compliance=(1e-2, "by_load")))
+    take(simulation, 30)
+    names = run_code(simulation, 30)
+    assert names["report"].problem.is_compliant
+    assert names["world"].fingerprint() == simulation.run.world.fingerprint()
+
+
 def test_the_program_saves_the_problem_of_its_step():
     simulation = Simulation(small_start("stacking"))
     take(simulation, 25)

@@ -310,6 +310,8 @@ def test_law_of_friction_and_length_of_steps_are_those_of_the_start():
     [
         (Start("dam_break", {"cells": 16}, model="cone"), "no law of friction"),
         (Start("pool1", model="ball"), "ball"),
+        (Start("dam_break", {"cells": 16}, compliance=(1e-4, "si")), "no contacts"),
+        (Start("pool1", compliance=(-1.0, "si")), "contact_compliance is -1"),
         (Start("pool1", dt=-1.0), "dt"),
         (Start("pool1", method="pgs", max_iterations=-1), "max_iterations"),
     ],

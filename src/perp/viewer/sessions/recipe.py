@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from perp.errors import suggest
@@ -26,6 +26,8 @@ class Recipe:
     warm_start: bool | None = None
     dt: float | None = None
     """[s]"""
+    compliance: tuple[float, str] | None = None
+    """`contact_compliance` and `compliance_units` of the world."""
 
     def build(self) -> Scene:
         with (
@@ -40,6 +42,11 @@ class Recipe:
             world.model = self.model
         if self.warm_start is not None:
             world.warm_start = self.warm_start
+        if self.compliance is not None:
+            if not hasattr(world, "contact_compliance"):
+                raise Refusal(f"{self.scene} has no contacts that could give way: leave the compliance out")
+            with refusing(ValueError, TypeError):
+                world.contact_compliance, world.compliance_units = self.compliance
         return made
 
     @property
@@ -57,15 +64,15 @@ def first_recipe(start: Start) -> Recipe:
     options, model = _read(start.scene, start.options), start.model
     if model is not None and "model" in kinds()[start.scene].options:
         options, model = options | {"model": model}, None
-    return Recipe(start.scene, options, start.seed, model, dt=start.dt)
+    return Recipe(start.scene, options, start.seed, model, dt=start.dt, compliance=start.compliance)
 
 
 def next_recipe(build: Build, before: Recipe | None) -> Recipe:
-    """The scene that the page asks for; law of friction and length of steps stay where it is the same one."""
+    """The scene that the page asks for; law of friction, compliance and length of steps stay where it is the same."""
     options = _read(build.scene, build.options)
     if before is None or before.scene != build.scene:
         return Recipe(build.scene, options, build.seed)
-    return Recipe(build.scene, options, build.seed, before.model, before.warm_start, before.dt)
+    return replace(before, options=options, seed=build.seed)
 
 
 def _read(scene: str, options: Mapping[str, Any]) -> dict[str, Any]:

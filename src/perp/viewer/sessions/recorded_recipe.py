@@ -7,6 +7,8 @@ from math import inf
 from typing import Any, NamedTuple
 
 from perp.gallery.options import SEED
+from perp.linalg.contact_compliance import require_units
+from perp.problems.inputs import require_number
 from perp.recording import Description
 from perp.scenes import kinds
 from perp.solvers.option_words import read_words
@@ -19,7 +21,7 @@ from perp.viewer.sessions.refusals import Refusal
 from perp.worlds.contact_world import LAWS
 
 RUN = ("model", "warm_start", "islands", "tol", "max_iterations", "method_options")
-"""What `perp simulate --record` writes under options["run"]."""
+"""What `perp simulate --record` writes under options["run"]; contact_compliance and compliance_units came later."""
 
 
 class Known(NamedTuple):
@@ -50,6 +52,7 @@ def read_recipe(about: Description) -> Known | None:
     if run["model"] not in (None, *LAWS) or run["warm_start"] not in (None, True, False) or not 0.0 < about.dt < inf:
         return None
     try:
+        compliance = _compliance(run.get("contact_compliance"), run.get("compliance_units"))
         options = read_scene_options(about.scene, {name: v for name, v in about.options.items() if name != "run"})
         SEED.check(about.seed)
         method = choose_method(
@@ -59,7 +62,7 @@ def read_recipe(about: Description) -> Known | None:
         return None
     model = None if run["model"] == options.get("model") else run["model"]
     warm_start = None if run["warm_start"] is True else run["warm_start"]
-    recipe = Recipe(about.scene, options, about.seed, model, warm_start, about.dt)
+    recipe = Recipe(about.scene, options, about.seed, model, warm_start, about.dt, compliance)
     return Known(recipe, method, str(about.versions.get("perp", "of another version")))
 
 
@@ -72,6 +75,15 @@ def _method_options(about: Description) -> dict[str, Any]:
 def _words(about: Description) -> dict[str, str]:
     """Options of the method as the command line had them: `{"relaxation": "1.2"}`."""
     return {str(name): str(word) for name, word in _mapping(_run(about).get("method_options")).items()}
+
+
+def _compliance(value: Any, units: Any) -> tuple[float, str] | None:
+    """What the contacts of the world were given; None: nothing, as in recordings of the time before."""
+    if value is None or value == 0.0:
+        return None
+    require_number(value, "contact_compliance")
+    require_units(units)
+    return float(value), units
 
 
 def _run(about: Description) -> Mapping[str, Any]:

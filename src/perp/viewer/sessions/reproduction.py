@@ -69,6 +69,9 @@ def _tell_world(recipe: Recipe, name: str) -> list[str]:
         lines.append(f"{name}.model = {_literal(recipe.model)}")
     if recipe.warm_start is not None:
         lines.append(f"{name}.warm_start = {recipe.warm_start!r}")
+    if recipe.compliance is not None:
+        value, units = recipe.compliance
+        lines.append(f"{name}.contact_compliance, {name}.compliance_units = {value!r}, {_literal(units)}")
     return [*lines, f"dt = {recipe.step_seconds!r}"]
 
 
