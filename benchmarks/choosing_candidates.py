@@ -1,7 +1,7 @@
 """Who runs for "auto": the methods with the options that matter, and short chains in which one hands its x to the next.
 
-Left out are the modulus methods beside AMGS and AMSOR, which are twins of PGS and PSOR, and `quadratic_program`, whose
-solvers are optional packages.
+Left out are the modulus methods beside AMGS and AMSOR, which are twins of PGS and PSOR, and `quadratic_program` and
+`cone_program`, whose solvers are optional packages.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from perp.solvers.roster import BY_NAME, make_method
 
 TOLERANCE = 1e-8
 
-LEFT_OUT = frozenset({"mj", "mgs", "msor", "maor", "amj", "amaor", "quadratic_program"})
+LEFT_OUT = frozenset({"mj", "mgs", "msor", "maor", "amj", "amaor", "quadratic_program", "cone_program"})
 
 SMALL_ENOUGH = {"enumeration": 12, "principal": 500, "lemke": 2000, "dantzig": 2000}
 """Rows beyond which a method is not asked: its work grows as 2^n, or as the number of pivots times n^2."""

@@ -57,6 +57,7 @@ from perp.solvers.pivoting.dantzig import Dantzig
 from perp.solvers.pivoting.enumeration import Enumeration
 from perp.solvers.pivoting.lemke import Lemke
 from perp.solvers.pivoting.principal import Principal
+from perp.solvers.reformulation.cone_program import ConeProgram
 from perp.solvers.reformulation.quadratic_program import QuadraticProgram
 from perp.solvers.result import Result
 from perp.solvers.splitting.block_gauss_seidel import BlockGaussSeidel
@@ -170,6 +171,7 @@ __all__ = [
     "SPG",
     "ADMM",
     "QuadraticProgram",
+    "ConeProgram",
     "best_so_far",
     "warm_started_by",
     "warm_up",

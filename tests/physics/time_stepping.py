@@ -21,12 +21,17 @@ MODELS = ("box", "cone", "convex", "disc")
 STICKING = {"box": ("dantzig", "block_principal"), "cone": ("cone_newton", "block_gauss_seidel", "admm", "apgd")}
 """Methods that must not let creep what has a margin to hold it; those count that are in the roster."""
 
+FEW_DIGITS = ("cone_program",)
+"""Other people's solvers that end above the tolerance of these tests: Clarabel bounds the gap of the objective, which is
+quadratic in the error."""
+
 Solver = Callable[[Problem, np.ndarray | None], Result]
 
 
 def fitting_methods(problem: Problem) -> list[Method]:
-    """Every method of the roster that accepts this problem."""
-    return [method for method in default_methods() if misfit(method, problem) is None]
+    """Every method of the roster that accepts this problem and can end at rounding level."""
+    methods = [method for method in default_methods() if method.name not in FEW_DIGITS]
+    return [method for method in methods if misfit(method, problem) is None]
 
 
 def method_cases(kind: str, models: Sequence[str] = MODELS, **options: object) -> list[tuple[str, str]]:

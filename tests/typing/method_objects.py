@@ -36,7 +36,7 @@ NEWTON = (
     perp.ConeNewton(),
 )
 GRADIENT = (perp.PGCG(), perp.MPRGP(), perp.APGD(), perp.SPG(), perp.ADMM())
-OTHERS = (perp.Multigrid(), perp.QuadraticProgram())
+OTHERS = (perp.Multigrid(), perp.QuadraticProgram(), perp.ConeProgram())
 
 
 def solve_by_each(problem: perp.LCP) -> list[perp.Result]:

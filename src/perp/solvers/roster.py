@@ -27,6 +27,7 @@ from perp.solvers.pivoting.dantzig import Dantzig
 from perp.solvers.pivoting.enumeration import Enumeration
 from perp.solvers.pivoting.lemke import Lemke
 from perp.solvers.pivoting.principal import Principal
+from perp.solvers.reformulation.cone_program import ConeProgram
 from perp.solvers.reformulation.quadratic_program import QuadraticProgram
 from perp.solvers.splitting.block_gauss_seidel import BlockGaussSeidel
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
@@ -71,6 +72,7 @@ METHODS: tuple[type[Method], ...] = (
     ADMM,
     Multigrid,
     QuadraticProgram,
+    ConeProgram,
 )
 
 BY_NAME: dict[str, type[Method]] = {method.name: method for method in METHODS}

@@ -67,7 +67,7 @@ def encode(problem: Problem, space: str, x: Vector | None, *, full: bool = False
     if x is not None:
         z, at_bounds = x[rows] / (scale * size), _bound_multipliers(problem, x)[rows] * scale / size
     if isinstance(problem.A, FactoredOperator) and chooses_body_space(problem, space, full):
-        A, (J, M, moves) = problem.A, _movable_parts(problem.A)
+        A, (J, M, moves) = problem.A, moving_parts(problem.A)
         anywhere, nothing = np.full(moves.size, np.inf), np.zeros(moves.size)
         guess = None
         if x is not None:
@@ -100,7 +100,7 @@ def chooses_body_space(problem: Problem, space: str, full: bool) -> bool:
     return not full and A.mass.dofs < problem.n
 
 
-def _movable_parts(A: FactoredOperator) -> tuple[sparse.csr_array, sparse.csr_array, Rows]:
+def moving_parts(A: FactoredOperator) -> tuple[sparse.csr_array, sparse.csr_array, Rows]:
     """J and M of the velocities that can change, and which these are; for bodies that cannot move see there."""
     if isinstance(A.mass, DiagonalMass):
         moves = np.flatnonzero(np.isfinite(A.mass.m))

@@ -91,7 +91,7 @@ class QuadraticProgram(Method):
         except ImportError as fault:
             return f"{bridge.package} is installed and cannot be imported: {fault}"
         misplaced = space_objection(problem, "space", self.space)
-        return misplaced or asymmetry_objection(problem) or _concave_objection(problem)
+        return misplaced or asymmetry_objection(problem) or concave_objection(problem)
 
     def start(self, problem: Problem, x: Vector) -> ProgramState:
         bridge = find_bridge(self.backend)
@@ -164,7 +164,7 @@ def _find_escape(problem: Problem, encoding: Encoding, answer: Answer) -> Vector
     return direction if float(problem.b @ direction) < 0.0 and change <= FLAT * own else None
 
 
-def _concave_objection(problem: Problem) -> str | None:
+def concave_objection(problem: Problem) -> str | None:
     """A semidefinite matrix has no negative diagonal entry; more is not asked beforehand, as it would cost a factor."""
     assert problem.diagonal is not None
     negative = np.flatnonzero(problem.diagonal < 0.0)

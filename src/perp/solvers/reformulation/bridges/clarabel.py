@@ -30,26 +30,18 @@ class ClarabelBridge(Bridge):
         sizes = (qp.e.size, qp.h.size, below.size, above.size)
         cones = [solver.ZeroConeT(qp.e.size), solver.NonnegativeConeT(sum(sizes[1:]))]
         P = sparse.csc_matrix(sparse.triu(qp.P))
-        settings = solver.DefaultSettings()
-        settings.verbose, settings.max_threads, settings.time_limit = False, 1, seconds
-        settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = tolerance
-        settings.tol_infeas_abs = settings.tol_infeas_rel = tolerance
-        endings = {
-            solver.SolverStatus.Solved: Ending.SOLVED,
-            solver.SolverStatus.PrimalInfeasible: Ending.INFEASIBLE,
-            solver.SolverStatus.DualInfeasible: Ending.UNBOUNDED,
-        }
+        settings = make_settings(solver, tolerance, seconds)
 
         def run() -> Answer:
             solution = solver.DefaultSolver(P, qp.c, rows, right, cones, settings).solve()
-            ending = next((ours for theirs, ours in endings.items() if solution.status == theirs), Ending.STOPPED)
+            ending = read_ending(solver, solution)
             z, parts = np.array(solution.x), np.split(np.array(solution.z), np.cumsum(sizes)[:-1])
             bounds = np.zeros(qp.n)
             bounds[below] -= parts[2]
             bounds[above] += parts[3]
             return Answer(
                 ending,
-                _spell_out(str(solution.status)),
+                spell_out(solution),
                 z,
                 Multipliers(parts[0], parts[1], bounds),
                 int(solution.iterations),
@@ -59,6 +51,24 @@ class ClarabelBridge(Bridge):
         return run
 
 
-def _spell_out(name: str) -> str:
+def make_settings(solver: Any, tolerance: float, seconds: float) -> Any:
+    """Quiet, on one thread, with one tolerance for all that Clarabel measures."""
+    settings = solver.DefaultSettings()
+    settings.verbose, settings.max_threads, settings.time_limit = False, 1, seconds
+    settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = tolerance
+    settings.tol_infeas_abs = settings.tol_infeas_rel = tolerance
+    return settings
+
+
+def read_ending(solver: Any, solution: Any) -> Ending:
+    endings = {
+        solver.SolverStatus.Solved: Ending.SOLVED,
+        solver.SolverStatus.PrimalInfeasible: Ending.INFEASIBLE,
+        solver.SolverStatus.DualInfeasible: Ending.UNBOUNDED,
+    }
+    return next((ours for theirs, ours in endings.items() if solution.status == theirs), Ending.STOPPED)
+
+
+def spell_out(solution: Any) -> str:
     """`DualInfeasible` as `dual infeasible`."""
-    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in str(solution.status)).strip()
