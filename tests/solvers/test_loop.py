@@ -13,7 +13,7 @@ from hypothesis import given
 
 import perp
 from perp import Status
-from perp.solvers import api, loop
+from perp.problems import deadline
 from perp.solvers.loop import SolveInterrupted
 from perp.solvers.method import Method, State
 
@@ -261,8 +261,7 @@ class Ticking(Method):
 def widths_at(seconds, monkeypatch, **arguments):
     """How many iterations each step is asked for, by a clock that only the method moves."""
     clock, widths = [0.0], []
-    monkeypatch.setattr(loop, "perf_counter", lambda: clock[0])
-    monkeypatch.setattr(api, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(deadline, "perf_counter", lambda: clock[0])
     result = perp.solve(PROBLEM, Ticking(clock, widths, seconds), tol=0.0, check_every=10**6, **arguments)
     return widths, clock[0], result
 

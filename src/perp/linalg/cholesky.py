@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
+from perp.linalg.paces import DENSE, SUPERNODAL
 from perp.linalg.plan import Plan
 from perp.linalg.symbolic import Symbolic
+from perp.problems.deadline import Pace, deadline, now
 from perp.problems.inputs import Vector
 from perp.problems.problem import SYMMETRY_TOLERANCE
 
@@ -73,7 +75,11 @@ class DenseCholesky:
         """Factor A[chosen, chosen] + diag(shift)."""
         from perp.kernels import cholesky
 
-        size = self._size = chosen.size
+        size = chosen.size
+        operations = size**3 / 3.0
+        deadline().require(DENSE.predict(operations))
+        begun = now()
+        self._size = size
         if self._factor.size < size * size:
             self._factor = np.empty(size * size)
         cholesky.gather_square(self.A, chosen.astype(np.int64), size, self._factor)
@@ -83,8 +89,9 @@ class DenseCholesky:
             diagonal += shift
         found = np.zeros(2, dtype=np.int64)
         cholesky.factor(self._address, self._factor, size, floor, self._inverse, self._work, found)
+        DENSE.learn(operations, now() - begun)
         self.dependent, self.negative = _read(found)
-        self.flops += size**3 / 3.0
+        self.flops += operations
 
     def solve(self, right: Vector) -> Vector:
         """A[chosen, chosen]^-1 right."""
@@ -181,6 +188,7 @@ class SparseCholesky:
         self.dependent = self.negative = 0
         self.factorisations = self.partial_factorisations = 0
         self.flops: float = 0.0
+        self._pace = Pace(SUPERNODAL)
         if factored:
             self.factor(plan.matrix.data)
 
@@ -208,6 +216,9 @@ class SparseCholesky:
         self._marked[:] = False
         tree = (symbolic.super_start, symbolic.super_parent, plan.lower.start)
         done = supernodal.mark_changes(*tree, self._numbers, numbers, anew, self._marked)
+        cost = plan.cost if done == symbolic.supernodes else float(plan.costs[self._marked].sum())
+        deadline().require(self._pace.predict(cost))
+        begun = now()
         self._numbers = numbers
         floor = self._floor if self._definite else self._dependence * np.abs(numbers[plan.lower.start[:-1]])
         found = np.zeros(2, dtype=np.int64)
@@ -225,7 +236,8 @@ class SparseCholesky:
             self.dependent = int(np.count_nonzero(np.isinf(self._factor[plan.diagonal])))
         self.factorisations += 1
         self.partial_factorisations += done < symbolic.supernodes
-        self.flops += plan.cost if done == symbolic.supernodes else float(plan.costs[self._marked].sum())
+        self.flops += cost
+        self._pace.learn(cost, now() - begun)
 
     def solve(self, right: Vector) -> Vector:
         """A^-1 right."""

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from perp.errors import InvalidProblem
 from perp.linalg.orderings import order
+from perp.linalg.paces import ANALYSIS
 from perp.linalg.symbolic import Graph, Integers, Symbolic, adjacency, analyse
 from perp.problems.inputs import Vector
 
@@ -61,8 +62,9 @@ class Plan:
         if matrix.shape[0] != matrix.shape[1]:
             raise InvalidProblem(f"the matrix has shape {matrix.shape}; a square one is needed")
         matrix.sum_duplicates()
-        graph = adjacency(matrix)
-        return Plan.follow(matrix, graph, order(graph, ordering))
+        with ANALYSIS.work(matrix.nnz):
+            graph = adjacency(matrix)
+            return Plan.follow(matrix, graph, order(graph, ordering))
 
     @staticmethod
     def follow(matrix: sparse.csr_array, graph: Graph, permutation: Any) -> Plan:

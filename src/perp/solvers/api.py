@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from time import perf_counter
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from perp.errors import suggest
 from perp.problems.box import BoxLCP
+from perp.problems.deadline import hold, now
 from perp.problems.inputs import PointLike, Vector, as_vector
 from perp.problems.lcp import LCP
 from perp.problems.models.change import carry_over, has_other_unknowns
@@ -87,21 +88,24 @@ def solve(
         `result.x`, `result.success`, `result.status`, ... A solver's failure does not raise: it is a status. Input that
         makes no sense raises ValueError or TypeError before any work is done.
     """
-    begun = perf_counter()
+    begun = now()
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is {type(problem).__name__}; perp.LCP, BoxLCP or ContactProblem is needed")
     criteria = as_stopping(stop).with_changes(
         tol=tol, max_iterations=max_iterations, max_seconds=max_seconds, check_every=check_every
     )
-    if isinstance(method, str) and method == "auto":
-        for name in options:
-            raise TypeError(f"solve has no argument {name!r}{suggest(name, ARGUMENTS)}; options need a named method")
-        result = _solve_automatically(problem, x0, criteria, callback, begun)
-    else:
-        chosen = make_method(method, options, ARGUMENTS)
-        require_fit(chosen, problem, default_methods)
-        x, notes = starting_point(problem, x0)
-        result = run_method(problem, chosen, x, criteria, by_position(callback), begun, notes)
+    with hold(inf if criteria.max_seconds is None else begun + criteria.max_seconds):
+        if isinstance(method, str) and method == "auto":
+            for name in options:
+                raise TypeError(
+                    f"solve has no argument {name!r}{suggest(name, ARGUMENTS)}; options need a named method"
+                )
+            result = _solve_automatically(problem, x0, criteria, callback, begun)
+        else:
+            chosen = make_method(method, options, ARGUMENTS)
+            require_fit(chosen, problem, default_methods)
+            x, notes = starting_point(problem, x0)
+            result = run_method(problem, chosen, x, criteria, by_position(callback), begun, notes)
     log_solve(result)
     return result
 

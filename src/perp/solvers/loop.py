@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from math import inf, isnan
-from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 
 from perp.errors import OperatorFault
+from perp.problems.deadline import Deadline, OutOfTime, hold, lift, now
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
@@ -101,10 +101,12 @@ def iterate(
 ) -> Outcome:
     """Run `method` from x, which must lie within its bounds, until a criterion of `stop` holds.
 
-    `begun` is the `perf_counter` from which the time limit counts.
+    `begun` is the time on the clock (`now`) from which the time limit counts. An earlier deadline that holds here
+    (`perp.problems.deadline`) counts, too.
     """
-    run = _Run(problem, method, x, stop, callback, perf_counter() if begun is None else begun)
-    with np.errstate(all="ignore"):  # overflow is told by the status, not by a warning
+    limit = inf if stop.max_seconds is None else (now() if begun is None else begun) + stop.max_seconds
+    with np.errstate(all="ignore"), hold(limit) as deadline:  # overflow is told by the status, not by a warning
+        run = _Run(problem, method, x, stop, callback, deadline)
         try:
             status, message = run.go()
         except KeyboardInterrupt:
@@ -119,9 +121,17 @@ class _Run:
     """The variables of one loop."""
 
     def __init__(
-        self, problem: Problem, method: Method, x: Vector, stop: Stopping, callback: Callback | None, begun: float
+        self,
+        problem: Problem,
+        method: Method,
+        x: Vector,
+        stop: Stopping,
+        callback: Callback | None,
+        deadline: Deadline,
     ) -> None:
-        self.problem, self.method, self.stop, self.begun = problem, method, stop, begun
+        self.problem, self.method, self.stop, self.deadline = problem, method, stop, deadline
+        self.state: State | None = None
+        self.pace = self.check_seconds = 0.0
         self.callback = by_position(callback)
         self.start = x
         self.best_residual, self.best_iteration, self.best_check = inf, 0, 0
@@ -142,6 +152,18 @@ class _Run:
             return self._go()
         except OperatorFault as fault:
             return Status.BREAKDOWN, str(fault)
+        except OutOfTime:
+            return self._look_a_last_time()
+
+    def _look_a_last_time(self) -> tuple[Status, str]:
+        """Time ran out within a step: x may have moved since the last check, by iterations that nobody counted."""
+        late = Status.TIME_LIMIT, ""
+        if self.state is None or np.array_equal(self.state.x, self.watch.previous):
+            return late
+        self.iteration += 1
+        self.limit = self.iteration
+        verdict = self._check(self.state)
+        return verdict if verdict is not None and verdict[0].success else late
 
     def _go(self) -> tuple[Status, str]:
         self.watch = Watch(self.problem)
@@ -149,25 +171,29 @@ class _Run:
         verdict = self._check(State(self.start), first=True)
         if verdict is not None:
             return verdict
-        started = perf_counter()
-        state = self.method.start(self.problem, self.start.copy())
-        self.method.step(self.problem, state, 0)  # loads compiled kernels, which is no part of the method's own time
-        self.setup_seconds = perf_counter() - started
+        started = now()
+        try:
+            self.state = state = self.method.start(self.problem, self.start.copy())
+            self.method.step(self.problem, state, 0)  # loads kernels, which is no part of the method's own time
+        finally:
+            self.setup_seconds = now() - started
         most = 10 if self.problem.A.work() <= SMALL_STEP else 1
         while True:
             due = min(self.iteration + self.check_every, self.limit)
             while self.iteration < due:
                 width = min(due - self.iteration, most)
-                before = perf_counter()
-                self.method.step(self.problem, state, width)
-                after = perf_counter()
+                before = now()
+                try:
+                    self.method.step(self.problem, state, width)
+                finally:
+                    after = now()
+                    self.seconds += after - before
                 self.iteration += width - state.unused
-                self.seconds += after - before
-                pace = (after - before) / width
-                fits = int(SECONDS_A_CALL / pace) if pace > 0.0 else sys.maxsize
+                self.pace = pace = (after - before) / width
+                fits = int(min(SECONDS_A_CALL, self.deadline.left) / pace) if pace > 0.0 else sys.maxsize
                 growth = QUICK_GROWTH if after - before < QUICK_STEP else GROWTH
                 most = max(1, min(fits, growth * width))
-                if state.ended is not None or self._is_late(after):
+                if state.ended is not None or self._is_late():
                     break
             verdict = self._check(state)
             if verdict is not None:
@@ -175,7 +201,9 @@ class _Run:
 
     def _check(self, state: State, first: bool = False) -> Verdict:
         """Measure the iterate, write the history, ask the callback, and decide whether to stop."""
+        before = now()
         residual, merit, active, changed, change, drift, from_mark, largest, probe = self.watch.look(state.x)
+        self.check_seconds = now() - before
         if isnan(probe):
             return self._not_finite(state)
         answer = state.x
@@ -208,7 +236,8 @@ class _Run:
 
     def _ask(self, callback: Callback, answer: Vector) -> Verdict:
         try:
-            callback(Progress(*self.rows[-1], answer.copy()))
+            with lift():
+                callback(Progress(*self.rows[-1], answer.copy()))
         except StopIteration as request:
             return Status.STOPPED_BY_CALLBACK, str(request)
         return None
@@ -222,7 +251,8 @@ class _Run:
         stop = self.stop
         if 0.0 < change <= stop.stagnation * largest:
             return Status.STAGNATED, ""
-        if (change == 0.0 or (from_mark == 0.0 and state.repeatable)) and self.iteration + 2 <= self.limit:
+        may_step = self.iteration + 2 <= self.limit and self.deadline.allows(2.0 * self.pace)
+        if (change == 0.0 or (from_mark == 0.0 and state.repeatable)) and may_step:
             verdict = self._name_standstill(state, largest)
             if verdict is not None:
                 return verdict
@@ -237,7 +267,7 @@ class _Run:
     def _judge_limits(self) -> Verdict:
         if self.iteration >= self.limit:
             return Status.ITERATION_LIMIT, ""
-        if self._is_late(perf_counter()):
+        if self._is_late():
             return Status.TIME_LIMIT, ""
         return None
 
@@ -263,8 +293,9 @@ class _Run:
         residual, merit, active, *_ = self.offer_watch.look(offer)
         return residual, merit, active
 
-    def _is_late(self, now: float) -> bool:
-        return self.stop.max_seconds is not None and now - self.begun >= self.stop.max_seconds
+    def _is_late(self) -> bool:
+        """Whether there is no time for another iteration, at the pace of the last one, and the look at it."""
+        return not self.deadline.allows(self.pace + self.check_seconds if self.pace > 0.0 else 0.0)
 
     def _not_finite(self, state: State) -> tuple[Status, str]:
         if not self.rows:
@@ -278,6 +309,8 @@ class _Run:
     def _find_overflow(self) -> int:
         """The iteration that made the first number that is not finite: go back to the last check and step by ones."""
         last = self.rows[-1][0]
+        if not self.deadline.allows(self.setup_seconds + (self.iteration - last) * (self.pace + self.check_seconds)):
+            return self.iteration
         state = self.method.start(self.problem, self.watch.previous.copy())
         for iteration in range(last + 1, self.iteration):
             self.method.step(self.problem, state, 1)

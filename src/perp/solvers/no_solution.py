@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +21,12 @@ from perp.problems.certificates import (
     verify_certificate,
 )
 from perp.problems.certificates.sharpening import NEARLY_ZERO
+from perp.problems.deadline import Deadline, OutOfTime, hold, now
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, VectorLike, as_vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
-from perp.solvers.no_solution_projection import find_dependent_rows, leave_over
+from perp.solvers.no_solution_projection import ELIMINATION, find_dependent_rows, leave_over
 
 LOOSE = 1e-6
 """Vectors of linear programs are sharpened with this in mind: so large may be what is meant to be zero."""
@@ -73,31 +73,38 @@ def search_no_solution(problem: Problem, *, max_seconds: float = 10.0, hints: Se
     if not max_seconds > 0.0:
         raise ValueError(f"max_seconds is {max_seconds}; a positive number is needed")
     vectors = [as_vector(hint, f"hints[{number}]", problem.n) for number, hint in enumerate(hints)]
-    return _Searching(problem, perf_counter(), max_seconds).run(vectors)
+    begun = now()
+    with hold(begun + max_seconds) as deadline:
+        return _Searching(problem, begun, deadline).run(vectors)
 
 
 @dataclass
 class _Searching:
     problem: Problem
     begun: float
-    max_seconds: float
+    deadline: Deadline
     feasible: bool = False
 
     def __post_init__(self) -> None:
         self.steps: list[str] = []
+        self.is_hurried = False
+        self.longest_look = 0.0
 
     @property
     def left(self) -> float:
-        return self.max_seconds - (perf_counter() - self.begun)
+        return self.deadline.left
 
     def run(self, hints: Iterable[Vector]) -> Account:
         certificate = None
         if self.problem.n and TO_SPARSE in self.problem.A.ability_set:
-            for found in self._attempts(hints):
-                certificate = found
-                if found is not None or self.left <= 0.0:
-                    break
-        return Account(certificate, tuple(self.steps), self.feasible, perf_counter() - self.begun)
+            try:
+                for found in self._attempts(hints):
+                    certificate = found
+                    if found is not None or self.left <= 0.0:
+                        break
+            except OutOfTime:
+                self.steps.append("what comes next would take longer than the time that is left")
+        return Account(certificate, tuple(self.steps), self.feasible, now() - self.begun)
 
     def _attempts(self, hints: Iterable[Vector]) -> Iterator[Certificate | None]:
         problem = self.problem
@@ -121,8 +128,13 @@ class _Searching:
             if best is not None:
                 self.steps.append(f"{step}: {best.reason}")
                 return best
-        self.steps.append(f"{step}: no proof")
+        self.steps.append(f"{step}: no proof{self._told_hurry()}")
         return None
+
+    def _told_hurry(self) -> str:
+        """What to add where a vector could not be sharpened."""
+        hurried, self.is_hurried = self.is_hurried, False
+        return " (there was no time to sharpen its vector)" if hurried else ""
 
     def _best_of(self, u: Vector, zero_share: float = NEARLY_ZERO) -> Certificate | None:
         """u in whole numbers if it is a multiple of such and they are a proof, u as it is, or u sharpened."""
@@ -130,13 +142,25 @@ class _Searching:
         for make in (_as_it_is, round_to_integers, partial(sharpen, self.problem)):
             if found is not None and make is not round_to_integers:
                 break
-            candidate = make(u, zero_share)
+            try:
+                candidate = make(u, zero_share)
+            except OutOfTime:  # it is judged as it is, and other steps may be shorter
+                self.is_hurried = True
+                continue
             if candidate is not None and np.isfinite(candidate).all():
-                verdict = verify_certificate(self.problem, candidate)
+                verdict = self._verify(candidate)
                 if verdict.exact:
                     return verdict
                 found = found or (verdict if verdict.valid else None)
         return found
+
+    def _verify(self, u: Vector) -> Certificate:
+        """Unless that took longer the last time than is left now."""
+        self.deadline.require(self.longest_look)
+        begun = now()
+        verdict = verify_certificate(self.problem, u)
+        self.longest_look = max(self.longest_look, now() - begun)
+        return verdict
 
     def _by_equations(self) -> Iterator[Certificate | None]:
         """Equations that contradict each other: as few of them as a linear program finds, or all that take part."""
@@ -165,13 +189,20 @@ class _Searching:
 
     def _dependent_rows(self) -> list[Vector]:
         """A null vector of A^T, with the sign that makes the margin negative."""
-        u = find_dependent_rows(self.problem.A.to_dense()) if self.problem.n <= MOST_DENSE else None
+        n = self.problem.n
+        if n > MOST_DENSE or not self.deadline.allows(ELIMINATION.predict(n**3)):
+            return []
+        u = find_dependent_rows(self.problem.A.to_dense())
         return [] if u is None else [-np.sign(self.problem.b @ u) * u]
 
     def _by_program(self, step: str, equations: NDArray[np.bool_] | None = None) -> Certificate | None:
         from perp.solvers.no_solution_program import separate
 
-        ended = separate(self.problem, self.left, equations)
+        try:
+            ended = separate(self.problem, equations)
+        except OutOfTime:
+            self.steps.append(f"{step}: it would take longer than the time that is left")
+            return None
         if ended.u is None:
             if ended.excluded and equations is None:
                 self.feasible = True

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from perp.problems.deadline import Pace, watched
 from perp.problems.inputs import Matrix, Vector
 
 MOST_STEPS = 1500
@@ -28,6 +29,10 @@ ORTHOGONAL = 1e-6
 """A^T r must be as small as this share of its terms for r to be worth a try."""
 
 
+ELIMINATION = Pace(1e10)
+"""Operations a second of LAPACK's LU."""
+
+
 def leave_over(A: Any, b: Vector) -> Vector | None:
     """r, zero where b is in the range of A; None where the iteration comes to no end. A is sparse, of any shape."""
     from scipy.sparse.linalg import lsmr
@@ -38,7 +43,7 @@ def leave_over(A: Any, b: Vector) -> Vector | None:
     left = b / scale
     with np.errstate(all="ignore"):
         for _ in range(REPEATS):
-            left = left - A @ lsmr(A, left, atol=1e-14, btol=1e-14, maxiter=MOST_STEPS)[0]
+            left = left - A @ lsmr(watched(A), left, atol=1e-14, btol=1e-14, maxiter=MOST_STEPS)[0]
             if not np.isfinite(left).all():
                 return None
             if np.abs(left).max() <= GONE:
@@ -53,7 +58,8 @@ def find_dependent_rows(A: Matrix) -> Vector | None:
     largest = np.abs(A).max(initial=0.0)
     if not 0.0 < largest < np.inf:
         return None
-    factor, order, _ = dgetrf(A.T / largest)
+    with ELIMINATION.work(2.0 / 3.0 * A.shape[0] ** 3):
+        factor, order, _ = dgetrf(A.T / largest)
     pivots = factor.diagonal()
     least = 2.0**-50 * np.abs(pivots).max()
     np.fill_diagonal(factor, np.where(np.abs(pivots) < least, least, pivots))

@@ -9,6 +9,7 @@ import numpy as np
 
 from perp.errors import OperatorFault
 from perp.problems.certificates import PROVABLE, Certificate, sharpen, verify_certificate
+from perp.problems.deadline import OutOfTime
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator, StencilOperator
 from perp.problems.operators.base import TO_SPARSE
@@ -134,7 +135,10 @@ def _checked_certificate(problem: Problem, work: Problem, outcome: Outcome) -> C
         return None
     certificate = verify_certificate(problem, direction)
     if not certificate.valid:
-        certificate = verify_certificate(problem, sharpen(problem, direction))
+        try:
+            certificate = verify_certificate(problem, sharpen(problem, direction))
+        except OutOfTime:
+            return None
     return certificate if certificate.valid else None
 
 

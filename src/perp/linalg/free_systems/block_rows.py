@@ -21,6 +21,8 @@ from scipy import sparse
 
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems.body_plans import movable_parts
+from perp.linalg.paces import DENSE, SuperLuTime
+from perp.problems.deadline import deadline
 from perp.problems.inputs import Vector
 from perp.problems.operators import DenseOperator, FactoredOperator
 from perp.problems.operators.base import Operator
@@ -125,13 +127,17 @@ class DenseBlocks(BlockSystem):
 
         self.factorisations += 1
         n = G.n
+        operations = 2.0 * n**3 / 3.0
+        deadline().require(DENSE.predict(operations))
         matrix = G.apply(self._A)
         count, width, _ = E.blocks.shape
         own = np.arange(E.split).reshape(count, width)
         matrix[own[:, :, None], own[:, None, :]] += E.blocks
         matrix[np.arange(E.split, n), np.arange(E.split, n)] += E.diagonal
         self._factor[:] = matrix.T.reshape(-1)
-        if int(lu.factor(self._address, self._factor, n, np.zeros(n), *self._work)) != 0:
+        with DENSE.work(operations):
+            singular = int(lu.factor(self._address, self._factor, n, np.zeros(n), *self._work)) != 0
+        if singular:
             raise NotFinite("the matrix is singular, or not finite")
 
     def solve(self, r: Vector) -> Vector:
@@ -144,11 +150,11 @@ class DenseBlocks(BlockSystem):
 
 class SparseBlocks(BlockSystem):
     def __init__(self, A: Operator) -> None:
-        self._A = A.to_sparse()
+        self._A, self._time = A.to_sparse(), SuperLuTime()
 
     def factor(self, E: BlockDiagonal, G: BlockDiagonal) -> None:
         self.factorisations += 1
-        self._lu = _decompose(G.to_sparse() @ self._A + E.to_sparse())
+        self._lu = _decompose(G.to_sparse() @ self._A + E.to_sparse(), self._time)
 
     def solve(self, r: Vector) -> Vector:
         dx: Vector = self._lu.solve(r)
@@ -159,7 +165,7 @@ class BodyBlocks(BlockSystem):
     def __init__(self, A: FactoredOperator) -> None:
         self._J, self._mass = movable_parts(A)
         self._J_transposed = sparse.csr_array(self._J.T)
-        self._compliance = A.compliance
+        self._compliance, self._time = A.compliance, SuperLuTime()
 
     def factor(self, E: BlockDiagonal, G: BlockDiagonal) -> None:
         self.factorisations += 1
@@ -167,7 +173,7 @@ class BodyBlocks(BlockSystem):
         self._inverse = E.plus_scaled_columns(G, self._compliance).inverse()
         between = self._inverse.times(G).to_sparse()
         K = self._mass + self._J_transposed @ (between @ self._J)
-        self._lu = _decompose(K, **SYMMETRIC_PATTERN)
+        self._lu = _decompose(K, self._time, **SYMMETRIC_PATTERN)
 
     def solve(self, r: Vector) -> Vector:
         v = self._lu.solve(self._J_transposed @ self._inverse.apply(r))
@@ -193,8 +199,9 @@ def _quickest_space(A: Operator) -> str:
     return "dense" if nonzeros is not None and nonzeros > FILLED * A.n * A.n else "sparse"
 
 
-def _decompose(matrix: Any, **options: Any) -> Any:
+def _decompose(matrix: Any, time: SuperLuTime, **options: Any) -> Any:
     try:
-        return factor_sparse(matrix, **options)
+        with time.work(matrix):
+            return factor_sparse(matrix, **options)
     except (RuntimeError, ValueError) as error:  # 'Factor is exactly singular', or numbers that are not finite
         raise NotFinite(str(error)) from None

@@ -21,6 +21,7 @@ from scipy import sparse
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems.base import FreeSystem, Mask
 from perp.linalg.free_systems.sparse import SparseGeneral
+from perp.linalg.paces import BASES, DENSE, SuperLuTime
 from perp.linalg.symbolic import adjacency
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators import DenseOperator, Operator
@@ -175,7 +176,8 @@ class _DenseReduced(_Reduced):
         coupled_blocks.assemble(T, self._C_transposed, active, self._rank, self._factor)
         floor = np.zeros(self._size)
         work = (self._exchange, self._inverse, self._work)
-        return int(lu.factor(self._address, self._factor, self._size, floor, *work)) == 0
+        with DENSE.work(2.0 * self._size**3 / 3.0):
+            return int(lu.factor(self._address, self._factor, self._size, floor, *work)) == 0
 
     def solve(self, r: Vector) -> Vector:
         from perp.kernels import lu
@@ -189,6 +191,7 @@ class _SparseReduced(_Reduced):
     def __init__(self, C: sparse.csr_array, rank: int) -> None:
         self._C, self._rank = C, rank
         self._size = 0
+        self._time = SuperLuTime()
 
     def factor(self, T: Blocks, active: Members) -> bool:
         self._size = active.size * self._rank
@@ -196,7 +199,7 @@ class _SparseReduced(_Reduced):
         shape = (self._size, self._size)
         diagonal = sparse.bsr_array((T, np.arange(active.size), np.arange(active.size + 1)), shape=shape)
         coupled = sparse.csr_array(diagonal @ self._C[rows][:, rows])
-        self._lu = SparseGeneral(sparse.csr_array(coupled + sparse.eye_array(self._size)))
+        self._lu = SparseGeneral(sparse.csr_array(coupled + sparse.eye_array(self._size)), self._time)
         self._lu.factor(np.ones(self._size, dtype=np.bool_), np.zeros(self._size))
         return not self._lu.dependent
 
@@ -233,7 +236,8 @@ def _bases(off: sparse.csr_array, members: Members) -> Blocks:
     n = off.shape[0]
     mixture = np.random.default_rng(0).standard_normal((n, members.shape[1] + SPARE))
     sample = np.concatenate([off @ mixture, np.zeros((1, mixture.shape[1]))])[members]
-    vectors, sizes, _ = np.linalg.svd(sample, full_matrices=False)
+    with BASES.work(float(sample.size) * sample.shape[1] * 8.0):
+        vectors, sizes, _ = np.linalg.svd(sample, full_matrices=False)
     kept = sizes > NO_COUPLING * sizes[:, :1]
     return np.where(kept[:, None, :], vectors, 0.0)[:, :, : int(kept.sum(axis=1).max())]
 

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from perp.linalg.cholesky import Border, DenseCholesky, NotFinite, dependence, read_only
 from perp.linalg.free_systems.base import FreeSystem, Mask
+from perp.linalg.paces import DENSE
+from perp.problems.deadline import deadline, now
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 
@@ -115,8 +117,12 @@ class DenseGeneral(FreeSystem):
     def factor(self, free: Mask, shift: Vector) -> None:
         from perp.kernels import lu
 
-        self._free = np.flatnonzero(free)
-        size = self._free.size
+        rows = np.flatnonzero(free)
+        size = rows.size
+        operations = 2.0 * size**3 / 3.0
+        deadline().require(DENSE.predict(operations))
+        begun = now()
+        self._free = rows
         lu.gather_square(self._A, self._free.astype(np.int64), size, self._factor)
         self._factor[: size * size : size + 1] += shift[self._free]
         floor = dependence(size) * self._row_size[self._free]
@@ -126,7 +132,8 @@ class DenseGeneral(FreeSystem):
         self.dependent: int = int(small)
         self.added: Vector = shift.copy()
         self.factorisations += 1
-        self._flops += 2.0 * size**3 / 3.0
+        self._flops += operations
+        DENSE.learn(operations, now() - begun)
 
     def solve(self, r: Vector) -> Vector:
         from perp.kernels import lu

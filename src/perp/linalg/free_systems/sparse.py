@@ -10,6 +10,7 @@ from scipy import sparse
 
 from perp.linalg.cholesky import SparseCholesky
 from perp.linalg.free_systems.base import FreeSystem, Mask
+from perp.linalg.paces import SuperLuTime
 from perp.linalg.plan import Plan
 from perp.problems.inputs import Vector
 from perp.problems.operators.sparse_lu import factor_sparse
@@ -58,9 +59,9 @@ class SparseSymmetric(FreeSystem):
 class LuSystem(FreeSystem):
     """SuperLU on a matrix that is made of the free rows, from scratch each time."""
 
-    def __init__(self, n: int) -> None:
+    def __init__(self, n: int, time: SuperLuTime | None = None) -> None:
         super().__init__()
-        self._n = n
+        self._n, self._time = n, time or SuperLuTime()
         self._free = np.empty(0, dtype=np.intp)
         self._nonzeros = 0
 
@@ -77,7 +78,8 @@ class LuSystem(FreeSystem):
             return
         matrix, self._first = self._assemble(self._free, shift[self._free])
         try:
-            self._lu = factor_sparse(matrix)
+            with self._time.work(matrix):
+                self._lu = factor_sparse(matrix)
         except RuntimeError:  # singular; SuperLU does not say where
             self.dependent = 1
             return
@@ -101,8 +103,9 @@ class SparseGeneral(LuSystem):
 
     name = "sparse"
 
-    def __init__(self, A: sparse.csr_array) -> None:
-        super().__init__(int(A.shape[0]))
+    def __init__(self, A: sparse.csr_array, time: SuperLuTime | None = None) -> None:
+        """`time` is what is known of like matrices."""
+        super().__init__(int(A.shape[0]), time)
         self._A = sparse.csc_array(A)
 
     def _assemble(self, free: NDArray[np.intp], shift: Vector) -> tuple[sparse.sparray, int]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from perp.errors import InvalidProblem
 from perp.linalg.krylov.outcome import Product
+from perp.problems.deadline import Deadline, deadline, now
 from perp.problems.inputs import Vector, require_count, require_real
 
 
@@ -23,7 +24,23 @@ def read_system(A: Any, b: Any, tolerance: float, max_iterations: int) -> tuple[
     right = np.asarray(b, dtype=np.float64)
     if right.ndim != 1:
         raise InvalidProblem(f"b has shape {right.shape}; a vector is needed")
-    return as_product(A), right
+    product, held = as_product(A), deadline()
+    return (_watch(product, held) if held.is_limited else product), right
+
+
+def _watch(product: Product, held: Deadline) -> Product:
+    """A product that is not begun where the one before took longer than is left."""
+    last = 0.0
+
+    def watched(v: Vector) -> Vector:
+        nonlocal last
+        held.require(last)
+        begun = now()
+        made = product(v)
+        last = now() - begun
+        return made
+
+    return watched
 
 
 def as_product(A: Any) -> Product:

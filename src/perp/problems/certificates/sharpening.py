@@ -8,6 +8,7 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.problems.deadline import Pace, deadline, watched
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 
@@ -17,6 +18,12 @@ are meant to be zero."""
 
 MOST_ROWS = 4000
 """`sharpen` solves a dense least-squares problem, of at most so many rows; larger ones are left to iterations."""
+
+SINGULAR_VALUES = Pace(1e10)
+"""Of LAPACK's least squares, for the operations that `count_operations` counts."""
+
+WRITING = Pace(1e8)
+"""Entries of a full matrix that are written and read three times a second, about."""
 
 LARGEST_DENOMINATOR, LARGEST_INTEGER = 1000, 2**40
 
@@ -35,14 +42,25 @@ def sharpen(problem: Problem, u: Vector, zero_share: float = NEARLY_ZERO) -> Vec
         return u
     if problem.n > MOST_ROWS:
         return _sharpen_sparse(problem, u, support, zero_share)
+    deadline().require(WRITING.predict(problem.n**2))
     A = problem.A.to_dense()
     sharp = np.zeros(problem.n)
     sharp[support] = u[support]
     for _ in range(2):
         gain, size = A.T @ sharp, np.abs(A).T @ np.abs(sharp)
         zero = np.flatnonzero(np.abs(gain) <= zero_share * size)
-        sharp[support] -= np.linalg.lstsq(A[np.ix_(support, zero)].T, gain[zero], rcond=None)[0]
+        with SINGULAR_VALUES.work(count_operations(zero.size, support.size)):
+            sharp[support] -= np.linalg.lstsq(A[np.ix_(support, zero)].T, gain[zero], rcond=None)[0]
     return sharp
+
+
+def count_operations(rows: int, columns: int) -> float:
+    """Of a least-squares solution by singular values: of the larger side once, of the smaller one twice and more.
+
+    4 m n^2 + 8 n^3 (Golub & Van Loan 2013, section 8.6.3, up to the constants of divide and conquer), n the smaller.
+    """
+    larger, smaller = float(max(rows, columns)), float(min(rows, columns))
+    return 4.0 * larger * smaller**2 + 8.0 * smaller**3
 
 
 def _sharpen_sparse(problem: Problem, u: Vector, support: NDArray[np.intp], zero_share: float) -> Vector:
@@ -55,7 +73,7 @@ def _sharpen_sparse(problem: Problem, u: Vector, support: NDArray[np.intp], zero
         zero = np.flatnonzero(np.abs(gain) <= zero_share * size)
         if not gain[zero].any():
             break
-        sharp -= lsmr(part[:, zero].T, gain[zero], atol=1e-12, btol=1e-12, maxiter=500)[0]
+        sharp -= lsmr(watched(part[:, zero].T), gain[zero], atol=1e-12, btol=1e-12, maxiter=500)[0]
     whole = np.zeros(problem.n)
     whole[support] = sharp
     return whole

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import numpy as np
 
+from perp.problems.deadline import now
 from perp.problems.islands import Island
 from perp.solvers.auto.endgame import offer_exhaustion, offer_proof
 from perp.solvers.auto.presolve import Reduced
@@ -20,7 +19,7 @@ def solve_apart(search: Search, view: Reduced, islands: tuple[Island, ...], is_w
     """Solve the islands of a view one after the other, and judge what they make together."""
     from perp.solvers.islands import IslandRun  # which solves each by the call that has brought us here
 
-    before = perf_counter()
+    before = now()
     start = view.problem.project(view.restrict(search.start))
     run = IslandRun(islands, None, start, search.stop, translate(search, view.recover), search.begun, is_warm=is_warm)
     try:

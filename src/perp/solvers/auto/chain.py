@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from time import perf_counter
 
+from perp.problems.deadline import OutOfTime, now
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.auto.apart import solve_apart
@@ -59,6 +59,8 @@ def solve_automatically(
         search.count(attempt)
     try:
         _go(search, is_warm)
+    except OutOfTime:  # between two methods
+        search.end(Status.TIME_LIMIT, "", is_better=False)
     except KeyboardInterrupt:
         search.status, search.reason = Status.INTERRUPTED, ""
         raise interrupted_with(search.result()) from None
@@ -66,7 +68,7 @@ def solve_automatically(
 
 
 def _go(search: Search, is_warm: bool) -> None:
-    before = perf_counter()
+    before = now()
     if search.is_certain:
         search.record("start", Status.CONVERGED, before, "it is a solution", residual=search.residual)
         return
@@ -93,7 +95,7 @@ def _go(search: Search, is_warm: bool) -> None:
 
 def _presolve(search: Search, view: Reduced, change: Callable[[Problem], Reduced | None]) -> Reduced | None:
     """The problem of a view changed once more, and written down; None where there is nothing to change."""
-    before = perf_counter()
+    before = now()
     reduced = change(view.problem)
     if reduced is None:
         return None
@@ -141,7 +143,7 @@ def _attempt(search: Search, view: Reduced, step: Step, why: str) -> None:
     start = start_from_lcp(search, view) if step.from_lcp else None
     if not search.is_open:
         return
-    before = perf_counter()
+    before = now()
     if start is None:
         start = view.problem.project(view.restrict(search.x if step.from_best else search.start))
     eagerness = EXACT / search.stop.tol if step.is_eager and EXACT < search.stop.tol <= ROUGH else 1.0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from time import perf_counter
 
 import numpy as np
 
 from perp.problems.certificates import Certificate, verify_certificate
+from perp.problems.deadline import now
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.solvers.auto.search import Search
@@ -44,7 +44,7 @@ def polish_best(search: Search) -> None:
         is_wanted = search.is_open and search.scaled <= near
     if not is_wanted or search.seconds_left <= 0.0:
         return
-    before = perf_counter()
+    before = now()
     polished = polish(search.problem, search.x, max_seconds=search.seconds_left)
     if polished is not None:
         search.consider(polished.x, search.method)
@@ -60,7 +60,7 @@ def look_for_proof(search: Search) -> None:
     That all index sets are refuted, to the last bit, is told in the end only: another method may still find a point
     that is one within the tolerance.
     """
-    before = perf_counter()
+    before = now()
     left = min(PROOF_SECONDS, search.seconds_left)
     if left <= 0.0:
         return

@@ -8,8 +8,8 @@ one have an LCP of their own (`boxed_friction`), which is the same problem in sp
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
 
+from perp.problems.deadline import OutOfTime, Pace, now
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.models.change import carry_over
@@ -23,11 +23,15 @@ from perp.solvers.auto.watching import translate
 from perp.solvers.newton.interior_point import InteriorPoint
 from perp.solvers.pivoting.lemke import Lemke
 from perp.solvers.run import reason_of, run_method
+from perp.solvers.status import Status
 
 PIVOTING_ROWS = 600
 """Larger LCPs are left to an interior point."""
 
 MOST_ROWS = 20_000
+
+RESTATING = Pace(5e6)
+"""Multiplications of a product with A, for each of which some entries of the LCP are formed, a second."""
 
 
 def start_from_lcp(search: Search, view: Reduced) -> Vector | None:
@@ -35,8 +39,13 @@ def start_from_lcp(search: Search, view: Reduced) -> Vector | None:
     problem = view.problem
     if not isinstance(problem, ContactProblem) or problem.n > MOST_ROWS:
         return None
-    before = perf_counter()
-    restated, to_impulses = _restate(problem)
+    before = now()
+    try:
+        with RESTATING.work(problem.A.work()):
+            restated, to_impulses = _restate(problem)
+    except OutOfTime:
+        search.lacks_time = True
+        return None
     method = Lemke() if restated.n <= PIVOTING_ROWS else InteriorPoint()
 
     def impulses(x: Vector) -> Vector:
@@ -49,7 +58,7 @@ def start_from_lcp(search: Search, view: Reduced) -> Vector | None:
     residual = search.consider(view.recover(start), f"{method.label} on the LCP", result.best_iteration)
     why = f"the contacts as an LCP of {restated.n} rows, solved by {method.label}"
     search.record("restated", result.status, before, why, iterations=result.iterations, residual=residual)
-    if result.status in FROM_OUTSIDE:
+    if result.status in (*FROM_OUTSIDE, Status.TIME_LIMIT):
         search.end(result.status, reason_of(result), is_better=False)
     return start
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import inf, isnan, nan
-from time import perf_counter
 
 import numpy as np
 
 from perp.errors import OperatorFault
 from perp.problems.certificates import Certificate
+from perp.problems.deadline import deadline, now
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import cold_start, look, measure_cold, scale_residual
@@ -20,8 +20,9 @@ from perp.solvers.result import Attempt, Result
 from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
 
-FROM_OUTSIDE = (Status.STOPPED_BY_CALLBACK, Status.INTERRUPTED, Status.TIME_LIMIT)
-"""Ends after which no other method is asked."""
+FROM_OUTSIDE = (Status.STOPPED_BY_CALLBACK, Status.INTERRUPTED)
+"""Ends after which no other method is asked. (TIME_LIMIT is not one: a method may end so because its next step would
+take longer than is left, and another one may have shorter steps.)"""
 
 
 class Search:
@@ -45,6 +46,8 @@ class Search:
     best_iteration: int
     seconds: float
     has_ended_methods: bool
+    lacks_time: bool
+    """Whether something was not done because it would have taken longer than was left."""
     is_at_rounding: bool
     is_broken: bool
     """Whether A has no product to work with."""
@@ -62,9 +65,10 @@ class Search:
         """`start` is the cold start, unless `is_warm`."""
         self.problem, self.stop, self.callback = problem, stop, callback
         self.begun, self.notes = begun, notes
+        self.deadline = deadline()
         self.x, self.y, self.residual, self.scaled, self.method = start, start, inf, inf, ""
         self.status, self.reason = Status.ITERATION_LIMIT, ""
-        self.has_ended_methods = self.is_at_rounding = self.is_broken = False
+        self.has_ended_methods = self.lacks_time = self.is_at_rounding = self.is_broken = False
         self.certificate: Certificate | None = None
         self.exhausted: Certificate | None = None
         """That every index set is refuted; so it stands unless a method finds a point within the tolerance."""
@@ -120,7 +124,7 @@ class Search:
 
     @property
     def seconds_left(self) -> float:
-        return inf if self.stop.max_seconds is None else self.stop.max_seconds - (perf_counter() - self.begun)
+        return self.deadline.left
 
     @property
     def target(self) -> float:
@@ -141,7 +145,7 @@ class Search:
         self, name: str, status: Status | None, since: float, why: str, *, iterations: int = 0, residual: float = nan
     ) -> None:
         """Write down that a step was taken."""
-        self.count(Attempt(name, status, iterations, perf_counter() - since, residual, why))
+        self.count(Attempt(name, status, iterations, now() - since, residual, why))
 
     def count(self, attempt: Attempt) -> None:
         """The same for a step that has been written down."""
@@ -152,8 +156,12 @@ class Search:
     def end(self, status: Status, reason: str, *, is_better: bool) -> None:
         """A method has ended without an answer: what is the status of all of it, as long as nothing else is found?
 
-        That of the method with the best point; but an end from outside stands, and so does a ray.
+        That of the method with the best point; but an end from outside stands, and so does a ray. Whoever ran out of
+        time says nothing of the problem.
         """
+        if status is Status.TIME_LIMIT:
+            self.lacks_time = True
+            return
         stands = status in FROM_OUTSIDE or status is Status.RAY
         if stands or (self.status is not Status.RAY and (is_better or not self.has_ended_methods)):
             self.status, self.reason = status, reason
@@ -180,13 +188,14 @@ class Search:
             return self.status
         if self.stop.max_iterations is not None and self.iterations >= self.stop.max_iterations:
             return Status.ITERATION_LIMIT
-        return Status.TIME_LIMIT if self.seconds_left <= 0.0 else self.status
+        return Status.TIME_LIMIT if self.lacks_time or self.seconds_left <= 0.0 else self.status
 
     def _tell_end(self, status: Status) -> str:
         """A sentence; of a proof by exhaustion, which no ray was needed for, that of the proof."""
         proof = self.certificate
         sentence = proof.proves if proof is not None and proof.kind == "exhausted" else status.value
-        return f"{sentence}: {self.reason}" if self.reason and not status.success else f"{sentence}"
+        has_reason = self.reason and not status.success and status is not Status.TIME_LIMIT
+        return f"{sentence}: {self.reason}" if has_reason else f"{sentence}"
 
     def result(self) -> Result:
         status = self._name_end()
@@ -200,7 +209,7 @@ class Search:
             iterations=self.iterations,
             residual=self.residual,
             seconds=self.seconds,
-            setup_seconds=max(0.0, perf_counter() - self.begun - self.seconds),
+            setup_seconds=max(0.0, now() - self.begun - self.seconds),
             history=one_after_the_other(self.histories),
             best_iteration=self.best_iteration,
             methods=tuple(self.trail),

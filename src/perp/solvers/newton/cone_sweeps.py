@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from perp.problems.deadline import deadline, now
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.solvers.splitting.block_sweeps import BlockSweeper, make_block_sweeper
 from perp.solvers.splitting.orders import make_order
+
+
+FEW = 4
+"""Sweeps in a row under a time limit, at first; then as many as fit into `SECONDS_A_LOOK`."""
+
+SECONDS_A_LOOK = 0.01
+"""Between two looks at the clock."""
 
 
 class ConeSweeps:
@@ -35,13 +43,27 @@ class ConeSweeps:
             self._order.iterate(self._sweeper.sweep, 0)
 
     def run(self, x: Vector, count: int) -> Vector:
-        """`count` sweeps from x, which stays as it is; x again where they run off to infinity."""
+        """`count` sweeps from x, which stays as it is; x again where they run off to infinity.
+
+        Fewer where the time is over: what was swept is an answer, too.
+        """
         self.load()
         if self._sweeper is None:
             return x.copy()
         np.copyto(self._sweeper.x, x)
         if self._sweeper.refresh is not None:
             self._sweeper.refresh()
-        self._order.iterate(self._sweeper.sweep, count)
-        self.done += count
+        self._sweep(self._sweeper, count)
         return self._sweeper.x.copy() if np.isfinite(self._sweeper.x).all() else x.copy()
+
+    def _sweep(self, sweeper: BlockSweeper, count: int) -> None:
+        held = deadline()
+        width, pace = (FEW if held.is_limited else count), 0.0
+        while count > 0 and held.allows(pace):
+            width = min(width, count)
+            begun = now()
+            self._order.iterate(sweeper.sweep, width)
+            pace = (now() - begun) / width
+            count -= width
+            self.done += width
+            width = max(1, int(min(SECONDS_A_LOOK, held.left) / pace)) if pace > 0.0 else 2 * width

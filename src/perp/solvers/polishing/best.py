@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from math import inf, isnan
-from time import perf_counter
 
 import numpy as np
 
+from perp.problems.deadline import Deadline
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import least_scale
@@ -25,10 +25,10 @@ class BestPoint:
     """Points are judged by the problem as it was given, whatever form of it the linear systems are made of."""
 
     problem: Problem
-    deadline: float
+    deadline: Deadline
     residual: float
 
-    def __init__(self, problem: Problem, x: Vector, deadline: float) -> None:
+    def __init__(self, problem: Problem, x: Vector, deadline: Deadline) -> None:
         self.problem, self.deadline = problem, deadline
         self.rounds = 0
         self._watch = Watch(problem)
@@ -79,8 +79,8 @@ class BestPoint:
 
     @property
     def is_late(self) -> bool:
-        return self.deadline < inf and self.seconds_left <= 0.0
+        return not self.deadline.allows(0.0)
 
     @property
     def seconds_left(self) -> float:
-        return self.deadline - perf_counter()
+        return self.deadline.left

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from perp.linalg.free_systems.body_plans import body_pattern, movable_parts
 from perp.linalg.orderings import order
+from perp.linalg.paces import DENSE, SUPERLU, SUPERNODAL
 from perp.linalg.symbolic import predict_flops
 from perp.problems.operators import DenseOperator, FactoredOperator
 from perp.problems.problem import Problem
-
-RATE = 3e9
-"""Operations a second of the factors here, about, on one core."""
-
-EXCHANGES = 10.0
-"""SuperLU, which exchanges rows and is simplicial, takes so many times as long as a Cholesky factor of the pattern."""
 
 MOST_SECONDS = 60.0
 """No factorisation is begun that would take longer, however much time there is."""
@@ -30,11 +25,11 @@ def cost_in_seconds(problem: Problem, free: int) -> float:
     """About, for so many free rows; 0 where it is not worth asking."""
     A, n = problem.A, problem.n
     if isinstance(A, DenseOperator):
-        return (1.0 if problem.is_symmetric else 2.0) * float(free) ** 3 / 3.0 / RATE
+        return DENSE.predict((1.0 if problem.is_symmetric else 2.0) * float(free) ** 3 / 3.0)
     if n <= NOT_WORTH_ASKING:
         return 0.0
     if isinstance(A, FactoredOperator):
         pattern = body_pattern(*movable_parts(A))
-        return predict_flops(pattern, order(pattern)) / RATE
+        return SUPERNODAL.predict(predict_flops(pattern, order(pattern)))
     matrix = A.to_sparse()
-    return (1.0 if problem.is_symmetric else EXCHANGES) * predict_flops(matrix, order(matrix)) / RATE
+    return (SUPERNODAL if problem.is_symmetric else SUPERLU).predict(predict_flops(matrix, order(matrix)))

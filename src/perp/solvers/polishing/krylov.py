@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from perp.linalg.free_systems.base import Mask
 from perp.linalg.free_systems.block_rows import BlockDiagonal, BlockSystem
 from perp.linalg.krylov import FreeProduct, Product, cg, gmres
+from perp.problems.deadline import watched
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators import Operator
 from perp.problems.problem import Problem
@@ -70,7 +71,7 @@ class LeastSquares:
         from scipy.sparse.linalg import lsmr  # takes a tenth of a second to import
 
         dx = np.zeros(r.size)
-        found = lsmr(self._inside, r[self._rows], atol=1e-14, btol=SHARE, conlim=0.0, maxiter=LIMIT)
+        found = lsmr(watched(self._inside), r[self._rows], atol=1e-14, btol=SHARE, conlim=0.0, maxiter=LIMIT)
         dx[self._rows] = found[0]
         self.complaint = "" if found[1] in (0, 1, 2) else "least squares did not converge"
         return dx

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, isnan
-from time import perf_counter
 
 import numpy as np
 
 from perp.errors import OperatorFault
+from perp.problems.deadline import OutOfTime, hold, now
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector, freeze
 from perp.problems.problem import Problem
@@ -54,21 +54,25 @@ def polish(problem: Problem, x: Vector, *, max_seconds: float = inf) -> Polished
 
     x is projected on its bounds first. Nothing is ever made worse, and numbers that break down are no error.
     """
-    begun = perf_counter()
+    begun = now()
     given = np.array(as_vector(x, "x", problem.n))
     if isnan(max_seconds):
         raise ValueError("max_seconds is nan; a number of seconds is needed")
     if problem.n == 0 or not max_seconds > 0.0:
         return None
-    with np.errstate(all="ignore"):
+    best = None
+    how = "the time was over before all was tried"
+    with np.errstate(all="ignore"), hold(begun + max_seconds) as deadline:
         try:
-            best = BestPoint(problem, given, begun + max_seconds)
+            best = BestPoint(problem, given, deadline)
             if best.is_perfect:
                 return None
             known = write_out(problem, MOST_PRODUCTS)
             how = polish_contacts(known, best) if isinstance(known, ContactProblem) else polish_rows(known, best)
         except OperatorFault:
             return None
-    if not best.is_better:
+        except OutOfTime:
+            pass
+    if best is None or not best.is_better:
         return None
     return Polished(freeze(best.x), best.residual, best.rounds, how)

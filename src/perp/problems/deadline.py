@@ -1,0 +1,160 @@
+"""Time limits: what is left of one, and whether a piece of work fits into it.
+
+A deadline holds inside a block (`hold`), for all that is called from there, whatever layer it is in; threads do not mix
+and blocks may be nested. Whoever is about to do a piece of work that cannot be stopped (a factorisation, a call of a
+foreign solver) predicts its time by an operation count and a measured `Pace`, and asks before it begins. Whoever runs a
+loop asks in every turn. Where the answer is no, `OutOfTime` is raised, and caught by those who have an answer to
+return: the loop of methods, `polish`, the search for a proof, "auto".
+
+A compiled loop takes `deadline().at` and reads the same clock itself (`perp.kernels.clock`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from math import inf, sqrt
+from time import perf_counter
+from types import TracebackType
+from typing import Any
+
+WORTH_LEARNING = 1e-4
+"""Seconds below which a measurement tells more of the clock and the caches than of the pace."""
+
+
+def now() -> float:
+    """The one clock of time limits."""
+    return perf_counter()
+
+
+class OutOfTime(Exception):
+    """What was to be done next takes longer than there is time. It never reaches the caller of `solve`."""
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A moment on the clock of `now`; inf is never."""
+
+    at: float = inf
+
+    @property
+    def is_limited(self) -> bool:
+        return self.at < inf
+
+    @property
+    def left(self) -> float:
+        """Seconds; not positive where it is over."""
+        return inf if self.at == inf else self.at - now()
+
+    def allows(self, seconds: float) -> bool:
+        """Whether work that takes so long may begin."""
+        return self.at == inf or now() + seconds < self.at
+
+    def require(self, seconds: float = 0.0) -> None:
+        """Raise `OutOfTime` where it does not."""
+        if not self.allows(seconds):
+            raise OutOfTime(f"{seconds:.3g} s of work do not fit into {max(self.left, 0.0):.3g} s")
+
+
+NEVER = Deadline()
+
+_held: ContextVar[Deadline] = ContextVar("perp_deadline", default=NEVER)
+
+
+def deadline() -> Deadline:
+    """The one that holds here: of nested ones the earliest."""
+    return _held.get()
+
+
+@contextmanager
+def hold(at: float) -> Iterator[Deadline]:
+    """A deadline for all that is done inside the block, unless an earlier one holds already."""
+    chosen = Deadline(min(at, deadline().at))
+    token = _held.set(chosen)
+    try:
+        yield chosen
+    finally:
+        _held.reset(token)
+
+
+@contextmanager
+def lift() -> Iterator[None]:
+    """No deadline inside the block: for code of the caller, which has nothing to do with this solve."""
+    token = _held.set(NEVER)
+    try:
+        yield
+    finally:
+        _held.reset(token)
+
+
+class Pace:
+    """Operations a second of one kind of work: a guess at first, then what was measured last.
+
+    `kind`, a pace of the same kind of work on other data, gives the first guess and learns along.
+    """
+
+    rate: float
+
+    def __init__(self, rate: float | Pace) -> None:
+        self.kind: Pace | None = rate if isinstance(rate, Pace) else None
+        self.rate = rate.rate if isinstance(rate, Pace) else rate
+
+    def predict(self, operations: float) -> float:
+        """Seconds."""
+        return operations / self.rate
+
+    def learn(self, operations: float, seconds: float) -> None:
+        """Slower than was thought counts at once, quicker by the geometric mean: a limit is easily missed, and one
+        turn that was lucky proves little.
+        """
+        if seconds < WORTH_LEARNING or not operations > 0.0:
+            return
+        measured = operations / seconds
+        self.rate = min(measured, sqrt(self.rate * measured))
+        if self.kind is not None:
+            self.kind.learn(operations, seconds)
+
+    def work(self, operations: float) -> Work:
+        """`with pace.work(operations):` begins only what fits into the time that is left, and learns from it."""
+        return Work(self, operations)
+
+
+class Work:
+    """One piece of work of a known number of operations."""
+
+    __slots__ = ("_begun", "_operations", "_pace")
+
+    def __init__(self, pace: Pace, operations: float) -> None:
+        self._pace, self._operations = pace, operations
+
+    def __enter__(self) -> None:
+        deadline().require(self._pace.predict(self._operations))
+        self._begun = now()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if fault is None:
+            self._pace.learn(self._operations, now() - self._begun)
+
+
+def watched(matrix: Any) -> Any:
+    """A matrix for iterations that are not ours (SciPy's LSMR): every product looks at the clock."""
+    from scipy.sparse.linalg import LinearOperator
+
+    held = deadline()
+    if not held.is_limited:
+        return matrix
+    transposed = matrix.T
+
+    def product(v: Any) -> Any:
+        held.require()
+        return matrix @ v
+
+    def back(v: Any) -> Any:
+        held.require()
+        return transposed @ v
+
+    return LinearOperator(matrix.shape, matvec=product, rmatvec=back, dtype=float)
