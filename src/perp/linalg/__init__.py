@@ -18,10 +18,12 @@ from perp.linalg.orderings import (
     reverse_cuthill_mckee,
 )
 from perp.linalg.plan import Plan
+from perp.linalg.sparse_lu import SparseLU
 from perp.linalg.symbolic import Symbolic, analyse, predict_flops
 
 __all__ = [
     "SparseCholesky",
+    "SparseLU",
     "DenseCholesky",
     "Plan",
     "NotFinite",

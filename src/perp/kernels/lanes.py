@@ -1,0 +1,184 @@
+"""Runs of 8 or 32 numbers at a time, as vectors of the machine.
+
+The blocks of a sparse factor are small (6 to 36 rows), and LLVM turns a loop over so few numbers into scalar code: its
+vector loop begins at 16 numbers, and the rest is done one by one. These pieces state the width. They load and store
+whole runs: an array must have `LANES` numbers more than its last entry needs, and numbers beyond the rows that are
+meant are computed and not used.
+
+Multiplications and additions are fused where the machine can, and sums have a fixed order: the same bits every time.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from perp.kernels.compile import inlined
+
+LANES, MANY = 8, 32
+"""Numbers in a run; the long run is for tall blocks, whose columns are then read 256 bytes at a time."""
+
+_NUMBER = ir.DoubleType()
+_FUSED = ("contract",)
+
+
+def _address(context, builder, array_type, array, index):
+    return builder.gep(context.make_array(array_type)(context, builder, array).data, [index])
+
+
+def _load(builder, address, lanes):
+    return builder.load(builder.bitcast(address, ir.VectorType(_NUMBER, lanes).as_pointer()), align=8)
+
+
+def _store(builder, value, address):
+    builder.store(value, builder.bitcast(address, value.type.as_pointer()), align=8)
+
+
+def _repeat(builder, number, lanes):
+    """A vector of equal numbers."""
+    one = builder.insert_element(
+        ir.Constant(ir.VectorType(_NUMBER, lanes), ir.Undefined), number, ir.Constant(ir.IntType(32), 0)
+    )
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+    return builder.shuffle_vector(one, one, zeros)
+
+
+@intrinsic
+def subtract_multiple(typing_context, y, y0, factor, x, x0):
+    """y -= factor x, for 8 numbers from y0 and x0 on."""
+    signature = types.void(y, types.uint64, types.float64, x, types.uint64)
+
+    def generate(context, builder, signature, arguments):
+        y, y0, factor, x, x0 = arguments
+        to = _address(context, builder, signature.args[0], y, y0)
+        run = _load(builder, _address(context, builder, signature.args[3], x, x0), LANES)
+        change = builder.fmul(run, _repeat(builder, factor, LANES), flags=_FUSED)
+        _store(builder, builder.fsub(_load(builder, to, LANES), change, flags=_FUSED), to)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+def _combine(lanes, sides, listed):
+    """Code for out_c = sum over k of A_k x_c[k], where A_k are `lanes` numbers from a0 + k lda on.
+
+    There are `sides` right sides x_c, `stride` apart, and as many results, `out_stride` apart. The coefficients are
+    x[x0 + k], or x[list[x0 + k]] where `listed`. Four accumulators hide the latency of the additions: a run of 8 for
+    one right side has them by taking turns.
+    """
+    turns = max(1, 4 // sides) if lanes == LANES else 1
+    vector = ir.VectorType(_NUMBER, lanes)
+
+    def generate(context, builder, signature, arguments):
+        A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride = arguments
+        kinds = signature.args
+        whole = a0.type
+        zero = ir.Constant(vector, [0.0] * lanes)
+        sums = [[cgutils.alloca_once_value(builder, zero) for _ in range(turns)] for _ in range(sides)]
+        for held in sums:
+            for place in held:
+                builder.store(zero, place)
+
+        def add(k, turn):
+            run = _load(builder, _address(context, builder, kinds[0], A, builder.add(a0, builder.mul(k, lda))), lanes)
+            at = builder.add(x0, k)
+            if listed:
+                at = builder.load(_address(context, builder, kinds[4], numbers, at))
+            for c in range(sides):
+                here = builder.add(at, builder.mul(stride, ir.Constant(whole, c))) if c else at
+                coefficient = builder.load(_address(context, builder, kinds[3], x, here))
+                product = builder.fmul(run, _repeat(builder, coefficient, lanes), flags=_FUSED)
+                place = sums[c][turn]
+                builder.store(builder.fadd(builder.load(place), product, flags=_FUSED), place)
+
+        rounds = builder.udiv(count, ir.Constant(whole, turns))
+        done = builder.mul(rounds, ir.Constant(whole, turns))
+        with cgutils.for_range(builder, rounds) as loop:
+            first = builder.mul(loop.index, ir.Constant(whole, turns))
+            for turn in range(turns):
+                add(builder.add(first, ir.Constant(whole, turn)), turn)
+        if turns > 1:
+            with cgutils.for_range(builder, builder.sub(count, done)) as loop:
+                add(builder.add(done, loop.index), 0)
+        for c in range(sides):
+            parts = [builder.load(place) for place in sums[c]]
+            while len(parts) > 1:
+                parts = [builder.fadd(p, q) for p, q in zip(parts[::2], parts[1::2], strict=True)]
+            to = builder.add(o0, builder.mul(out_stride, ir.Constant(whole, c)))
+            _store(builder, parts[0], _address(context, builder, kinds[8], out, to))
+        return context.get_dummy_value()
+
+    return generate
+
+
+def _make(lanes, sides, listed):
+    @intrinsic
+    def combine(typing_context, A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride):
+        whole = types.uint64
+        signature = types.void(A, whole, whole, x, numbers, whole, whole, whole, out, whole, whole)
+        return signature, _combine(lanes, sides, listed)
+
+    return combine
+
+
+_run_1, _run_2, _run_3, _run_4 = (_make(LANES, sides, False) for sides in range(1, 5))
+_long_1, _long_2, _long_3, _long_4 = (_make(MANY, sides, False) for sides in range(1, 5))
+_listed_1, _listed_2, _listed_3, _listed_4 = (_make(LANES, sides, True) for sides in range(1, 5))
+_long_listed_1, _long_listed_2, _long_listed_3, _long_listed_4 = (_make(MANY, sides, True) for sides in range(1, 5))
+
+
+@inlined
+def combine(sides, A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride):
+    """out_c = sum over k < count of A_k x_c[k], for the 8 numbers A_k from a0 + k lda on, and 1 to 4 right sides.
+
+    x_c[k] is x[x0 + k + c stride]; `numbers` is not looked at. Result c is at o0 + c out_stride of `out`.
+    """
+    if sides == 1:
+        _run_1(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)
+    elif sides == 2:
+        _run_2(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)
+    elif sides == 3:
+        _run_3(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)
+    else:
+        _run_4(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)
+
+
+@inlined
+def combine_long(sides, A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride):
+    """`combine` for 32 numbers."""
+    if sides == 1:
+        _long_1(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)
+    elif sides == 2:
+        _long_2(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)
+    elif sides == 3:
+        _long_3(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)
+    else:
+        _long_4(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)
+
+
+@inlined
+def combine_listed(sides, A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride):
+    """`combine` where x_c[k] is x[numbers[x0 + k] + c stride]."""
+    if sides == 1:
+        _listed_1(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)
+    elif sides == 2:
+        _listed_2(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)
+    elif sides == 3:
+        _listed_3(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)
+    else:
+        _listed_4(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)
+
+
+@inlined
+def combine_long_listed(sides, A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride):
+    """`combine_listed` for 32 numbers."""
+    if sides == 1:
+        _long_listed_1(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)
+    elif sides == 2:
+        _long_listed_2(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)
+    elif sides == 3:
+        _long_listed_3(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)
+    else:
+        _long_listed_4(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride)

@@ -1,0 +1,333 @@
+"""The numbers of a supernodal LU factor L U = P A P^T of symmetric pattern and diagonal pivots, and solves with it.
+
+The structure is that of the Cholesky factor of a matrix with the same pattern (`perp.linalg.symbolic`). Left-looking:
+a supernode collects what its descendants subtract from it, two matrix products each, and is then factored as a dense
+block. L is stored as there: entry (i, j) of the block of supernode s is at `values_start[s] + j rows(s) + i`. Of U the
+same block lies transposed: U_ji, j a column of the supernode, i one of its rows, is at `values_start[s] + i columns(s)
++ j`. Both L and U are made of columns that way, and a solve needs no dot product.
+
+Squares of BLOCK columns on the diagonal hold the *inverses* of their triangles L11 (of unit diagonal) and U11, zeros
+included: a solve multiplies by them, where substitution would wait for one number after the other. An error bound of
+such products has |X| |X^-1| in it, which no scaling of the rows of the triangle changes: pivots of very different size,
+as interior points have them, do no harm (Higham 2002, sections 7.3 and 14.2).
+
+Arrays: L, U have LANES numbers more than the blocks; `inverse` has `INVERSE` numbers; `work` has a block of
+min(BLOCK, columns) columns for the tallest supernode, at least its rows + 2 (BLOCK + LANES).
+"""
+
+from __future__ import annotations
+
+from math import copysign, isfinite
+
+import numpy as np
+
+from perp.kernels.blas import add_product
+from perp.kernels.compile import inlined, kernel
+from perp.kernels.lanes import (
+    LANES,
+    MANY,
+    combine,
+    combine_listed,
+    combine_long,
+    combine_long_listed,
+    subtract_multiple,
+)
+
+BLOCK = 32
+"""Columns that are eliminated one by one before the next ones are brought up to date by a matrix product."""
+
+SIDES = 4
+"""Right sides that are solved for together."""
+
+SQUARE, UPPER, COLUMN = BLOCK * BLOCK, 2 * BLOCK * BLOCK, 3 * BLOCK * BLOCK
+"""Places in `inverse`: the square itself is at 0, L11^-1 at SQUARE, U11^-1 at UPPER, a column of L11 at COLUMN."""
+
+INVERSE = COLUMN + BLOCK
+
+PERTURBED, SIGN = 0, 1
+"""Places in `found`: how many pivots were replaced (-1: a number is not finite, or a pivot is 0), and the sign of the
+determinant, +1 or -1."""
+
+_LANES, _BLOCK = np.uint64(LANES), np.uint64(BLOCK)
+
+
+@inlined
+def _eliminate(S, size, floor, floor_at, found):
+    """L11 U11 of the square at the begin of S, in place, and the inverses of both beside it; ld = BLOCK for all.
+
+    L11^-1 comes with the elimination: what is done to the columns of the square is done to those of the identity.
+    U11^-1 column after column: X_j = -(sum over k < j of X_k U_kj) / U_jj.
+    """
+    n, padded = np.uint64(size), np.uint64((size + LANES - 1) // LANES * LANES)
+    for j in range(n):
+        for i in range(n, padded):
+            S[j * _BLOCK + i] = 0.0
+        for i in range(padded):
+            S[np.uint64(SQUARE) + j * _BLOCK + i] = 0.0
+            S[np.uint64(UPPER) + j * _BLOCK + i] = 0.0
+        S[np.uint64(SQUARE) + j * _BLOCK + j] = 1.0
+    for j in range(n):
+        column = j * _BLOCK
+        pivot, least = S[column + j], floor[np.uint64(floor_at) + j]
+        if abs(pivot) <= least:
+            pivot = copysign(least, pivot)
+            S[column + j] = pivot
+            found[PERTURBED] += 1
+        if pivot < 0.0:
+            found[SIGN] = -found[SIGN]
+        if not (isfinite(pivot) and isfinite(1.0 / pivot)):
+            found[PERTURBED] = -1
+            return
+        begin = j - j % _LANES
+        for i in range(begin, padded):
+            S[np.uint64(COLUMN) + i] = S[column + i] / pivot if i > j else 0.0
+        for at in range(begin, padded, _LANES):
+            run = np.uint64(COLUMN) + at
+            for right in range(j + np.uint64(1), n):
+                subtract_multiple(S, right * _BLOCK + at, S[right * _BLOCK + j], S, run)
+            for left in range(j + np.uint64(1)):
+                below = np.uint64(SQUARE) + left * _BLOCK
+                subtract_multiple(S, below + at, S[below + j], S, run)
+    for j in range(n):
+        out, pivot = np.uint64(UPPER) + j * _BLOCK, S[j * _BLOCK + j]
+        for at in range(np.uint64(0), j, _LANES):
+            source = np.uint64(UPPER) + at * _BLOCK + at
+            combine(1, S, source, _BLOCK, S, floor, j * _BLOCK + at, 0, j - at, S, out + at, 0)
+            for i in range(at, at + _LANES):
+                S[out + i] = -S[out + i] / pivot
+        S[out + j] = 1.0 / pivot
+
+
+@inlined
+def _factor_block(address, L, U, at, height, width, floor, floor_at, inverse, work, found):
+    """Factor the dense block that begins at `at` of L and of U; the whole square on the diagonal is given in L."""
+    for c in range(BLOCK, width):
+        to, source = np.uint64(at + c * width), np.uint64(at + c * height)
+        for i in range(np.uint64(c // BLOCK * BLOCK)):
+            U[to + i] = L[source + i]
+    for j in range(0, width, BLOCK):
+        size = min(BLOCK, width - j)
+        done = j + size
+        below = height - done
+        here, right = at + j * height + j, at + done * width + j
+        if j > 0:
+            # A[j:, j:done] -= L[j:, :j] U[:j, j:done]; A[j:done, done:] -= L[j:done, :j] U[:j, done:]
+            add_product(
+                *(address, height - j, size, j, -1.0, L, at + j, height, U, at + j * width, width),
+                *(1.0, L, here, height),
+            )
+            if below > 0:
+                add_product(
+                    *(address, size, below, j, -1.0, L, at + j, height, U, at + done * width, width),
+                    *(1.0, U, right, width),
+                )
+        for c in range(np.uint64(size)):
+            source = np.uint64(here) + c * np.uint64(height)
+            for i in range(np.uint64(size)):
+                inverse[c * _BLOCK + i] = L[source + i]
+        _eliminate(inverse, size, floor, floor_at + j, found)
+        if found[PERTURBED] < 0:
+            return
+        for c in range(np.uint64(size)):
+            to_L, to_U = np.uint64(here) + c * np.uint64(height), np.uint64(at + j * width + j) + c * np.uint64(width)
+            for i in range(np.uint64(size)):
+                L[to_L + i] = inverse[np.uint64(SQUARE) + c * _BLOCK + i]
+                U[to_U + i] = inverse[np.uint64(UPPER) + c * _BLOCK + i]
+        if below > 0:
+            # L21 = A21 U11^-1, U12 = L11^-1 A12
+            add_product(
+                *(address, below, size, size, 1.0, L, here + size, height, inverse, UPPER, BLOCK),
+                *(0.0, work, 0, below),
+            )
+            for c in range(size):
+                to, source = np.uint64(here + size + c * height), np.uint64(c * below)
+                for i in range(np.uint64(below)):
+                    L[to + i] = work[source + i]
+            add_product(
+                *(address, size, below, size, 1.0, inverse, SQUARE, BLOCK, U, right, width),
+                *(0.0, work, 0, size),
+            )
+            for c in range(below):
+                to, source = np.uint64(right + c * width), np.uint64(c * size)
+                for i in range(np.uint64(size)):
+                    U[to + i] = work[source + i]
+
+
+@inlined
+def _place_numbers(start, width, base, height, column_start, target, lower, upper, L, U):
+    """Numbers of A in the block: those of its square to L, below it to L, to the right of it to U."""
+    begin, tall, wide = np.uint64(base), np.uint64(height), np.uint64(width)
+    for e in range(begin, np.uint64(base + height * width)):
+        L[e] = 0.0
+    for e in range(np.uint64(base + width * width), np.uint64(base + height * width)):
+        U[e] = 0.0
+    for j in range(wide):
+        column = begin + j * tall
+        first, end = column_start[np.uint64(start) + j], column_start[np.uint64(start) + j + np.uint64(1)]
+        for e in range(np.uint64(first), np.uint64(end)):
+            place = np.uint64(target[e])
+            i = place - column
+            if i < wide:
+                L[begin + i * tall + j] = upper[e]
+            else:
+                U[begin + i * wide + j] = upper[e]
+            L[place] = lower[e]
+
+
+@kernel
+def factor(
+    address,
+    super_start,
+    rows_start,
+    rows,
+    values_start,
+    update_start,
+    giver,
+    first_row,
+    end_row,
+    column_start,
+    target,
+    lower,
+    upper,
+    floor,
+    L,
+    U,
+    position,
+    spread,
+    product,
+    product_u,
+    inverse,
+    work,
+    found,
+):
+    """L U = P A P^T; lower[e] = (P A P^T)_ij as in `Plan.lower`, upper[e] = (P A P^T)_ji.
+
+    A pivot with |pivot| <= floor_j becomes ± floor_j, with the sign that it has. `found` says how many, and the sign
+    of the determinant.
+    """
+    found[PERTURBED], found[SIGN] = 0, 1
+    for s in range(super_start.size - 1):
+        start, width = super_start[s], super_start[s + 1] - super_start[s]
+        height, base = rows_start[s + 1] - rows_start[s], values_start[s]
+        for i in range(height):
+            position[rows[rows_start[s] + i]] = i
+        _place_numbers(start, width, base, height, column_start, target, lower, upper, L, U)
+        for update in range(update_start[s], update_start[s + 1]):
+            d, low, high = giver[update], first_row[update], end_row[update]
+            d_height, d_width = rows_start[d + 1] - rows_start[d], super_start[d + 1] - super_start[d]
+            m, n, rest = d_height - low, high - low, d_height - high
+            of_L, of_U, d_rows = values_start[d] + low, values_start[d] + low * d_width, rows_start[d] + low
+            right = of_U + n * d_width
+            top = position[rows[d_rows]]
+            if position[rows[d_rows + m - 1]] - top == m - 1:  # rows without a gap: no detour
+                add_product(
+                    *(address, m, n, d_width, -1.0, L, of_L, d_height, U, of_U, d_width),
+                    *(1.0, L, base + top * height + top, height),
+                )
+                if rest > 0:
+                    add_product(
+                        *(address, n, rest, d_width, -1.0, L, of_L, d_height, U, right, d_width),
+                        *(1.0, U, base + (top + n) * width + top, width),
+                    )
+                continue
+            add_product(address, m, n, d_width, 1.0, L, of_L, d_height, U, of_U, d_width, 0.0, product, 0, m)
+            for i in range(np.uint64(m)):
+                spread[i] = position[np.uint64(rows[np.uint64(d_rows) + i])]
+            tall = np.uint64(m)
+            for j in range(np.uint64(n)):
+                column = np.uint64(base + spread[j] * height)
+                for i in range(tall):
+                    L[column + np.uint64(spread[i])] -= product[j * tall + i]
+            if rest > 0:
+                add_product(address, n, rest, d_width, 1.0, L, of_L, d_height, U, right, d_width, 0.0, product_u, 0, n)
+                short = np.uint64(n)
+                for i in range(np.uint64(rest)):
+                    column = np.uint64(base + spread[short + i] * width)
+                    for j in range(short):
+                        U[column + np.uint64(spread[j])] -= product_u[i * short + j]
+        _factor_block(address, L, U, base, height, width, floor, start, inverse, work, found)
+        if found[PERTURBED] < 0:
+            return
+
+
+@inlined
+def _forward(sides, start, width, height, base, listed, rows, L, x, stride, work):
+    """L^-1 for one supernode, and what it subtracts from later rows."""
+    apart = height + LANES
+    for j in range(0, width, BLOCK):
+        size = min(BLOCK, width - j)
+        here, done = base + j * height + j, j + size
+        for at in range(0, size, LANES):  # x_1 = L11^-1 x_1
+            combine(sides, L, here + at, height, x, rows, start + j, stride, min(size, at + LANES), work, at, apart)
+        for c in range(np.uint64(sides)):
+            to, source = np.uint64(start + j) + c * np.uint64(stride), c * np.uint64(apart)
+            for i in range(np.uint64(size)):
+                x[to + i] = work[source + i]
+        below = height - done
+        many = below - below % MANY
+        for at in range(0, many, MANY):  # x_2 -= L21 x_1
+            combine_long(sides, L, here + size + at, height, x, rows, start + j, stride, size, work, at, apart)
+        for at in range(many, below, LANES):
+            combine(sides, L, here + size + at, height, x, rows, start + j, stride, size, work, at, apart)
+        for c in range(np.uint64(sides)):
+            to, source = c * np.uint64(stride), c * np.uint64(apart)
+            for i in range(np.uint64(below)):
+                x[to + np.uint64(rows[np.uint64(listed + done) + i])] -= work[source + i]
+
+
+@inlined
+def _backward(sides, start, width, height, base, listed, rows, U, x, stride, work):
+    """U^-1 for one supernode, whose later rows are done."""
+    apart = 2 * (BLOCK + LANES)
+    for j in range(BLOCK * ((width - 1) // BLOCK), -1, -BLOCK):
+        size = min(BLOCK, width - j)
+        done = j + size
+        right, below, first = base + done * width + j, height - done, listed + done
+        if size == MANY:  # x_1 -= U12 x_2
+            combine_long_listed(sides, U, right, width, x, rows, first, stride, below, work, 0, apart)
+        else:
+            for at in range(0, size, LANES):
+                combine_listed(sides, U, right + at, width, x, rows, first, stride, below, work, at, apart)
+        for c in range(np.uint64(sides)):
+            to, source = c * np.uint64(apart), np.uint64(start + j) + c * np.uint64(stride)
+            for i in range(np.uint64(size)):
+                work[to + i] = x[source + i] - work[to + i]
+        for at in range(0, size, LANES):  # x_1 = U11^-1 x_1
+            square, out = base + (j + at) * width + j + at, BLOCK + LANES + at
+            combine(sides, U, square, width, work, rows, at, apart, size - at, work, out, apart)
+        for c in range(np.uint64(sides)):
+            to, source = np.uint64(start + j) + c * np.uint64(stride), c * np.uint64(apart) + np.uint64(BLOCK + LANES)
+            for i in range(np.uint64(size)):
+                x[to + i] = work[source + i]
+
+
+@kernel
+def solve(super_start, rows_start, rows, values_start, L, U, x, work):
+    """x = (L U)^-1 x, in the order of the factor."""
+    last = super_start.size - 1
+    for s in range(last):
+        start, width, height = super_start[s], super_start[s + 1] - super_start[s], rows_start[s + 1] - rows_start[s]
+        _forward(1, start, width, height, values_start[s], rows_start[s], rows, L, x, 0, work)
+    for s in range(last - 1, -1, -1):
+        start, width, height = super_start[s], super_start[s + 1] - super_start[s], rows_start[s + 1] - rows_start[s]
+        _backward(1, start, width, height, values_start[s], rows_start[s], rows, U, x, 0, work)
+
+
+@kernel
+def solve_many(super_start, rows_start, rows, values_start, L, U, X, count, work):
+    """X = (L U)^-1 X for `count` right sides, one after the other in X; up to SIDES of them share what is read of L, U.
+
+    `work` has room for min(count, SIDES) times what `solve` needs.
+    """
+    last, n = super_start.size - 1, super_start[-1]
+    for first in range(0, count, SIDES):
+        sides = min(SIDES, count - first)
+        x = X[first * n :]
+        for s in range(last):
+            start, width = super_start[s], super_start[s + 1] - super_start[s]
+            height = rows_start[s + 1] - rows_start[s]
+            _forward(sides, start, width, height, values_start[s], rows_start[s], rows, L, x, n, work)
+        for s in range(last - 1, -1, -1):
+            start, width = super_start[s], super_start[s + 1] - super_start[s]
+            height = rows_start[s + 1] - rows_start[s]
+            _backward(sides, start, width, height, values_start[s], rows_start[s], rows, U, x, n, work)
