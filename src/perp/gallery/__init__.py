@@ -40,6 +40,7 @@ from perp.gallery.painleve import painleve_rod, painleve_step
 from perp.gallery.planted import planted_box, planted_contacts, planted_lcp
 from perp.gallery.rolling import rolling_sphere
 from perp.gallery.scene import Scene
+from perp.gallery.sphere_packing import sphere_packing
 from perp.gallery.stacked_pair import heavy_on_light
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "box_stack",
     "boxed_stack",
     "boxed_pile",
+    "sphere_packing",
     "hinged_chain",
     "block_on_incline",
     "block_on_wall",
