@@ -1,9 +1,9 @@
 """Runs of 8 or 32 numbers at a time, as vectors of the machine.
 
 The blocks of a sparse factor are small (6 to 36 rows), and LLVM turns a loop over so few numbers into scalar code: its
-vector loop begins at 16 numbers, and the rest is done one by one. These pieces state the width. They load and store
-whole runs: an array must have `LANES` numbers more than its last entry needs, and numbers beyond the rows that are
-meant are computed and not used.
+vector loop begins at 16 numbers, and the rest is done one by one. These pieces state the width. But for `subtract_run`
+and `copy_run` they load and store whole runs: an array must have `LANES` numbers more than its last entry needs, and
+numbers beyond the rows that are meant are computed and not used.
 
 Multiplications and additions are fused where the machine can, and sums have a fixed order: the same bits every time.
 """
@@ -59,6 +59,56 @@ def subtract_multiple(typing_context, y, y0, factor, x, x0):
         return context.get_dummy_value()
 
     return signature, generate
+
+
+def _by_runs(piece):
+    """Code that does `piece(builder, y, x, lanes)` for a run of any length: eights, and 4, 2, 1 for the rest."""
+
+    def generate(context, builder, signature, arguments):
+        y, y0, x, x0, count = arguments
+        y_type, x_type = signature.args[0], signature.args[2]
+        whole = count.type
+
+        def do(at, lanes):
+            to = _address(context, builder, y_type, y, builder.add(y0, at))
+            source = _address(context, builder, x_type, x, builder.add(x0, at))
+            piece(builder, to, source, lanes)
+
+        with cgutils.for_range(builder, builder.udiv(count, ir.Constant(whole, LANES))) as loop:
+            do(builder.mul(loop.index, ir.Constant(whole, LANES)), LANES)
+        lanes = LANES // 2
+        while lanes:
+            is_left = builder.icmp_unsigned("!=", builder.and_(count, ir.Constant(whole, lanes)), whole(0))
+            with builder.if_then(is_left):
+                do(builder.and_(count, ir.Constant(whole, -2 * lanes)), lanes)
+            lanes //= 2
+        return context.get_dummy_value()
+
+    return generate
+
+
+def _subtract_piece(builder, y, x, lanes):
+    _store(builder, builder.fsub(_load(builder, y, lanes), _load(builder, x, lanes)), y)
+
+
+def _copy_piece(builder, y, x, lanes):
+    _store(builder, _load(builder, x, lanes), y)
+
+
+def _two_runs(y, x):
+    return types.void(y, types.uint64, x, types.uint64, types.uint64)
+
+
+@intrinsic
+def subtract_run(typing_context, y, y0, x, x0, count):
+    """y -= x, for `count` numbers from y0 and x0 on, none beyond."""
+    return _two_runs(y, x), _by_runs(_subtract_piece)
+
+
+@intrinsic
+def copy_run(typing_context, y, y0, x, x0, count):
+    """y = x, for `count` numbers from y0 and x0 on, none beyond."""
+    return _two_runs(y, x), _by_runs(_copy_piece)
 
 
 def _combine(lanes, sides, listed):

@@ -11,8 +11,9 @@ included: a solve multiplies by them, where substitution would wait for one numb
 such products has |X| |X^-1| in it, which no scaling of the rows of the triangle changes: pivots of very different size,
 as interior points have them, do no harm (Higham 2002, sections 7.3 and 14.2).
 
-Arrays: L, U have LANES numbers more than the blocks; `inverse` has `INVERSE` numbers; `work` has a block of
-min(BLOCK, columns) columns for the tallest supernode, at least its rows + 2 (BLOCK + LANES).
+Arrays: L, U have LANES numbers more than the blocks; `spread` has three numbers a row of the tallest supernode;
+`inverse` has `INVERSE` numbers; `work` has twice those of the largest block, and for each right side the rows of the
+tallest supernode + 2 (BLOCK + LANES).
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ from perp.kernels.lanes import (
     combine_listed,
     combine_long,
     combine_long_listed,
+    copy_run,
     subtract_multiple,
+    subtract_run,
 )
 
 BLOCK = 32
@@ -59,28 +62,26 @@ def _eliminate(S, size, floor, floor_at, found):
     U11^-1 column after column: X_j = -(sum over k < j of X_k U_kj) / U_jj.
     """
     n, padded = np.uint64(size), np.uint64((size + LANES - 1) // LANES * LANES)
-    for j in range(n):
-        for i in range(n, padded):
-            S[j * _BLOCK + i] = 0.0
-        for i in range(padded):
-            S[np.uint64(SQUARE) + j * _BLOCK + i] = 0.0
-            S[np.uint64(UPPER) + j * _BLOCK + i] = 0.0
-        S[np.uint64(SQUARE) + j * _BLOCK + j] = 1.0
+    for e in range(np.uint64(SQUARE), np.uint64(SQUARE) + n * _BLOCK):
+        S[e] = 0.0
+    for e in range(np.uint64(UPPER), np.uint64(UPPER) + n * _BLOCK):
+        S[e] = 0.0
     for j in range(n):
         column = j * _BLOCK
         pivot, least = S[column + j], floor[np.uint64(floor_at) + j]
         if abs(pivot) <= least:
             pivot = copysign(least, pivot)
-            S[column + j] = pivot
             found[PERTURBED] += 1
         if pivot < 0.0:
             found[SIGN] = -found[SIGN]
-        if not (isfinite(pivot) and isfinite(1.0 / pivot)):
+        reciprocal = 1.0 / pivot
+        if not (isfinite(pivot) and isfinite(reciprocal)):
             found[PERTURBED] = -1
             return
+        S[np.uint64(SQUARE) + column + j] = 1.0
         begin = j - j % _LANES
         for i in range(begin, padded):
-            S[np.uint64(COLUMN) + i] = S[column + i] / pivot if i > j else 0.0
+            S[np.uint64(COLUMN) + i] = S[column + i] * reciprocal if i > j else 0.0
         for at in range(begin, padded, _LANES):
             run = np.uint64(COLUMN) + at
             for right in range(j + np.uint64(1), n):
@@ -88,79 +89,68 @@ def _eliminate(S, size, floor, floor_at, found):
             for left in range(j + np.uint64(1)):
                 below = np.uint64(SQUARE) + left * _BLOCK
                 subtract_multiple(S, below + at, S[below + j], S, run)
-    for j in range(n):
-        out, pivot = np.uint64(UPPER) + j * _BLOCK, S[j * _BLOCK + j]
+        out = np.uint64(UPPER) + column
         for at in range(np.uint64(0), j, _LANES):
             source = np.uint64(UPPER) + at * _BLOCK + at
-            combine(1, S, source, _BLOCK, S, floor, j * _BLOCK + at, 0, j - at, S, out + at, 0)
+            combine(1, S, source, _BLOCK, S, floor, column + at, 0, j - at, S, out + at, 0)
             for i in range(at, at + _LANES):
-                S[out + i] = -S[out + i] / pivot
-        S[out + j] = 1.0 / pivot
+                S[out + i] *= -reciprocal
+        S[out + j] = reciprocal
 
 
 @inlined
-def _factor_block(address, L, U, at, height, width, floor, floor_at, inverse, work, found):
-    """Factor the dense block that begins at `at` of L and of U; the whole square on the diagonal is given in L."""
+def _factor_block(address, A, A_u, height, width, floor, floor_at, L, U, at, inverse, work, found):
+    """Factor the dense block whose columns begin at A of `work` and whose rows begin at A_u; to L and U from `at` on.
+
+    The whole square on the diagonal is given in the columns.
+    """
     for c in range(BLOCK, width):
-        to, source = np.uint64(at + c * width), np.uint64(at + c * height)
-        for i in range(np.uint64(c // BLOCK * BLOCK)):
-            U[to + i] = L[source + i]
+        copy_run(work, A_u + c * width, work, A + c * height, c // BLOCK * BLOCK)
     for j in range(0, width, BLOCK):
         size = min(BLOCK, width - j)
         done = j + size
         below = height - done
-        here, right = at + j * height + j, at + done * width + j
+        here, right = j * height + j, done * width + j
         if j > 0:
             # A[j:, j:done] -= L[j:, :j] U[:j, j:done]; A[j:done, done:] -= L[j:done, :j] U[:j, done:]
             add_product(
                 *(address, height - j, size, j, -1.0, L, at + j, height, U, at + j * width, width),
-                *(1.0, L, here, height),
+                *(1.0, work, A + here, height),
             )
             if below > 0:
                 add_product(
                     *(address, size, below, j, -1.0, L, at + j, height, U, at + done * width, width),
-                    *(1.0, U, right, width),
+                    *(1.0, work, A_u + right, width),
                 )
-        for c in range(np.uint64(size)):
-            source = np.uint64(here) + c * np.uint64(height)
-            for i in range(np.uint64(size)):
-                inverse[c * _BLOCK + i] = L[source + i]
+        for c in range(size):
+            copy_run(inverse, c * BLOCK, work, A + here + c * height, size)
         _eliminate(inverse, size, floor, floor_at + j, found)
         if found[PERTURBED] < 0:
             return
-        for c in range(np.uint64(size)):
-            to_L, to_U = np.uint64(here) + c * np.uint64(height), np.uint64(at + j * width + j) + c * np.uint64(width)
-            for i in range(np.uint64(size)):
-                L[to_L + i] = inverse[np.uint64(SQUARE) + c * _BLOCK + i]
-                U[to_U + i] = inverse[np.uint64(UPPER) + c * _BLOCK + i]
+        for c in range(size):
+            copy_run(L, at + here + c * height, inverse, SQUARE + c * BLOCK, size)
+            copy_run(U, at + j * width + j + c * width, inverse, UPPER + c * BLOCK, size)
         if below > 0:
             # L21 = A21 U11^-1, U12 = L11^-1 A12
             add_product(
-                *(address, below, size, size, 1.0, L, here + size, height, inverse, UPPER, BLOCK),
-                *(0.0, work, 0, below),
+                *(address, below, size, size, 1.0, work, A + here + size, height, inverse, UPPER, BLOCK),
+                *(0.0, L, at + here + size, height),
             )
-            for c in range(size):
-                to, source = np.uint64(here + size + c * height), np.uint64(c * below)
-                for i in range(np.uint64(below)):
-                    L[to + i] = work[source + i]
             add_product(
-                *(address, size, below, size, 1.0, inverse, SQUARE, BLOCK, U, right, width),
-                *(0.0, work, 0, size),
+                *(address, size, below, size, 1.0, inverse, SQUARE, BLOCK, work, A_u + right, width),
+                *(0.0, U, at + right, width),
             )
-            for c in range(below):
-                to, source = np.uint64(right + c * width), np.uint64(c * size)
-                for i in range(np.uint64(size)):
-                    U[to + i] = work[source + i]
 
 
 @inlined
-def _place_numbers(start, width, base, height, column_start, target, lower, upper, L, U):
-    """Numbers of A in the block: those of its square to L, below it to L, to the right of it to U."""
+def _place_numbers(start, width, base, height, column_start, target, lower, upper, A, A_u, work):
+    """Numbers of A in the block: those of its square and below it to the columns at A, to the right of it to A_u."""
     begin, tall, wide = np.uint64(base), np.uint64(height), np.uint64(width)
-    for e in range(begin, np.uint64(base + height * width)):
-        L[e] = 0.0
-    for e in range(np.uint64(base + width * width), np.uint64(base + height * width)):
-        U[e] = 0.0
+    columns, rows = np.uint64(A), np.uint64(A_u)
+    for e in range(columns, columns + tall * wide):
+        work[e] = 0.0
+    for e in range(rows + wide * wide, rows + tall * wide):
+        work[e] = 0.0
     for j in range(wide):
         column = begin + j * tall
         first, end = column_start[np.uint64(start) + j], column_start[np.uint64(start) + j + np.uint64(1)]
@@ -168,10 +158,29 @@ def _place_numbers(start, width, base, height, column_start, target, lower, uppe
             place = np.uint64(target[e])
             i = place - column
             if i < wide:
-                L[begin + i * tall + j] = upper[e]
+                work[columns + i * tall + j] = upper[e]
             else:
-                U[begin + i * wide + j] = upper[e]
-            L[place] = lower[e]
+                work[rows + i * wide + j] = upper[e]
+            work[columns + (place - begin)] = lower[e]
+
+
+@inlined
+def _find_runs(rows, first, end, cut, position, runs):
+    """Runs of rows[first:end] whose positions have no gap, none across `cut`; returns how many lie before it, and all.
+
+    Of each run three numbers: where it begins, counted from `first`, its position, and its length.
+    """
+    count, before, i = 0, 0, first
+    while i < end:
+        if i == cut:
+            before = count
+        begin, place = i, position[np.uint64(rows[np.uint64(i)])]
+        i += 1
+        while i < end and i != cut and position[np.uint64(rows[np.uint64(i)])] == place + i - begin:
+            i += 1
+        runs[3 * count], runs[3 * count + 1], runs[3 * count + 2] = begin - first, place, i - begin
+        count += 1
+    return (before if cut < end else count), count
 
 
 @kernel
@@ -209,9 +218,10 @@ def factor(
     for s in range(super_start.size - 1):
         start, width = super_start[s], super_start[s + 1] - super_start[s]
         height, base = rows_start[s + 1] - rows_start[s], values_start[s]
+        A, A_u = 0, height * width
         for i in range(height):
             position[rows[rows_start[s] + i]] = i
-        _place_numbers(start, width, base, height, column_start, target, lower, upper, L, U)
+        _place_numbers(start, width, base, height, column_start, target, lower, upper, A, A_u, work)
         for update in range(update_start[s], update_start[s + 1]):
             d, low, high = giver[update], first_row[update], end_row[update]
             d_height, d_width = rows_start[d + 1] - rows_start[d], super_start[d + 1] - super_start[d]
@@ -222,30 +232,29 @@ def factor(
             if position[rows[d_rows + m - 1]] - top == m - 1:  # rows without a gap: no detour
                 add_product(
                     *(address, m, n, d_width, -1.0, L, of_L, d_height, U, of_U, d_width),
-                    *(1.0, L, base + top * height + top, height),
+                    *(1.0, work, A + top * height + top, height),
                 )
                 if rest > 0:
                     add_product(
                         *(address, n, rest, d_width, -1.0, L, of_L, d_height, U, right, d_width),
-                        *(1.0, U, base + (top + n) * width + top, width),
+                        *(1.0, work, A_u + (top + n) * width + top, width),
                     )
                 continue
             add_product(address, m, n, d_width, 1.0, L, of_L, d_height, U, of_U, d_width, 0.0, product, 0, m)
-            for i in range(np.uint64(m)):
-                spread[i] = position[np.uint64(rows[np.uint64(d_rows) + i])]
-            tall = np.uint64(m)
-            for j in range(np.uint64(n)):
-                column = np.uint64(base + spread[j] * height)
-                for i in range(tall):
-                    L[column + np.uint64(spread[i])] -= product[j * tall + i]
             if rest > 0:
                 add_product(address, n, rest, d_width, 1.0, L, of_L, d_height, U, right, d_width, 0.0, product_u, 0, n)
-                short = np.uint64(n)
-                for i in range(np.uint64(rest)):
-                    column = np.uint64(base + spread[short + i] * width)
-                    for j in range(short):
-                        U[column + np.uint64(spread[j])] -= product_u[i * short + j]
-        _factor_block(address, L, U, base, height, width, floor, start, inverse, work, found)
+            before, runs = _find_runs(rows, d_rows, d_rows + m, d_rows + n, position, spread)
+            for q in range(before):
+                for j in range(spread[3 * q + 2]):
+                    to, source = A + (spread[3 * q + 1] + j) * height, (spread[3 * q] + j) * m
+                    for r in range(runs):
+                        subtract_run(work, to + spread[3 * r + 1], product, source + spread[3 * r], spread[3 * r + 2])
+            for q in range(before, runs):
+                for i in range(spread[3 * q + 2]):
+                    to, source = A_u + (spread[3 * q + 1] + i) * width, (spread[3 * q] - n + i) * n
+                    for r in range(before):
+                        subtract_run(work, to + spread[3 * r + 1], product_u, source + spread[3 * r], spread[3 * r + 2])
+        _factor_block(address, A, A_u, height, width, floor, start, L, U, base, inverse, work, found)
         if found[PERTURBED] < 0:
             return
 

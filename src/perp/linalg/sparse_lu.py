@@ -37,17 +37,18 @@ class LUArrays(NamedTuple):
         from perp.kernels.lanes import LANES
         from perp.kernels.supernodal_lu import BLOCK, INVERSE, SIDES
 
-        size = int(plan.symbolic.values_start[-1]) + LANES
+        values = plan.symbolic.values_start
+        size = int(values[-1]) + LANES
         rows = plan.tallest + 2 * (BLOCK + LANES)
         return LUArrays(
             L=np.zeros(size),
             U=np.zeros(size),
             position=np.empty(plan.symbolic.n, dtype=np.int64),
-            spread=np.empty(plan.tallest, dtype=np.int64),
+            spread=np.empty(3 * plan.tallest, dtype=np.int64),
             product=np.empty(plan.largest_product),
             product_u=np.empty(plan.largest_product),
             inverse=np.empty(INVERSE),
-            work=np.zeros(max(plan.tallest * min(BLOCK, plan.widest), rows * SIDES)),
+            work=np.zeros(max(2 * int(np.diff(values).max(initial=0)), rows * SIDES)),
         )
 
 
