@@ -12,8 +12,8 @@ such products has |X| |X^-1| in it, which no scaling of the rows of the triangle
 as interior points have them, do no harm (Higham 2002, sections 7.3 and 14.2).
 
 Arrays: L, U have LANES numbers more than the blocks; `spread` has three numbers a row of the tallest supernode;
-`inverse` has `INVERSE` numbers; `work` has twice those of the largest block, and for each right side the rows of the
-tallest supernode + 2 (BLOCK + LANES).
+`inverse` has `INVERSE` numbers (best from a multiple of 64 bytes on); `work` has twice those of the largest block, and
+for each right side the rows of the tallest supernode + 2 (BLOCK + LANES).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from perp.kernels.lanes import (
     combine_long,
     combine_long_listed,
     copy_run,
-    subtract_multiple,
+    subtract_multiples,
     subtract_run,
 )
 
@@ -83,12 +83,9 @@ def _eliminate(S, size, floor, floor_at, found):
         for i in range(begin, padded):
             S[np.uint64(COLUMN) + i] = S[column + i] * reciprocal if i > j else 0.0
         for at in range(begin, padded, _LANES):
-            run = np.uint64(COLUMN) + at
-            for right in range(j + np.uint64(1), n):
-                subtract_multiple(S, right * _BLOCK + at, S[right * _BLOCK + j], S, run)
-            for left in range(j + np.uint64(1)):
-                below = np.uint64(SQUARE) + left * _BLOCK
-                subtract_multiple(S, below + at, S[below + j], S, run)
+            run, right = np.uint64(COLUMN) + at, column + _BLOCK
+            subtract_multiples(S, right + at, _BLOCK, right + j, n - j - np.uint64(1), run)
+            subtract_multiples(S, np.uint64(SQUARE) + at, _BLOCK, np.uint64(SQUARE) + j, j + np.uint64(1), run)
         out = np.uint64(UPPER) + column
         for at in range(np.uint64(0), j, _LANES):
             source = np.uint64(UPPER) + at * _BLOCK + at
