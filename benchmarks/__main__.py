@@ -21,6 +21,7 @@ from benchmarks.choosing import add_choosing_options, measure_choosing
 from benchmarks.contacts import measure_contact_methods
 from benchmarks.cpp_twin import FLAGS, CppTwin
 from benchmarks.fluid import add_fluid_options, measure_fluid
+from benchmarks.friction import add_friction_options, measure_friction
 from benchmarks.modulus import measure_methods, measure_sweeps
 from benchmarks.newton import measure_newton
 from benchmarks.overhead import measure_checks, measure_loop, measure_memory, measure_start
@@ -50,6 +51,7 @@ BENCHMARKS: dict[str, Measure] = {
     "preconditioners": measure_preconditioners,
     "worlds": measure_worlds,
     "fluid": measure_fluid,
+    "friction": measure_friction,
     "auto": measure_auto,
     "choosing": measure_choosing,
     "campaign": run_campaign,
@@ -69,6 +71,7 @@ def main(arguments: list[str]) -> None:
     )
     add_options(parser)
     add_fluid_options(parser)
+    add_friction_options(parser)
     add_choosing_options(parser)
     add_campaign_options(parser)
     options = parser.parse_args(arguments)

@@ -45,12 +45,13 @@ def add_campaign_options(parser: ArgumentParser) -> None:
     group.add_argument("--count", type=int, help="how many samples (default 10,000; --quick 250)")
     group.add_argument("--start", type=int, default=0, help="number of the first sample")
     group.add_argument("--workers", type=int, default=2, help="processes")
-    group.add_argument("--tol", type=float, default=TOLERANCE, help="on the scaled residual")
+    group.add_argument("--tol", type=float, help=f"on the scaled residual (default {TOLERANCE:g})")
     group.add_argument("--max-seconds", type=float, default=20.0, help="a sample that takes longer counts as hung")
     group.add_argument("--file", type=Path, default=FILE, help=f"where the rows go (default {FILE})")
 
 
 def run_campaign(options: Namespace) -> Iterator[Table | str]:
+    tol: float = TOLERANCE if options.tol is None else options.tol
     count = options.count or (QUICK_COUNT if options.quick else WHOLE)
     wanted = tuple((options.only or "").split(","))
     numbers = range(options.start, options.start + count)
@@ -60,14 +61,14 @@ def run_campaign(options: Namespace) -> Iterator[Table | str]:
     write_rows(path, rows.values())  # without a torn last line
     begun = perf_counter()
     missing = [number for number in chosen if number not in rows]
-    for row in measure(missing, options.workers, options.tol, options.max_seconds):
+    for row in measure(missing, options.workers, tol, options.max_seconds):
         rows[row.number] = row
         add_row(path, row)
     write_rows(path, rows.values())
     found = [rows[number] for number in chosen]
     if chosen == list(range(WHOLE)):
-        write_digest(DIGEST, found, options.tol)
-    yield from digest(found, options.tol)
+        write_digest(DIGEST, found, tol)
+    yield from digest(found, tol)
     yield f"campaign: {len(chosen):,} samples in {path}, {perf_counter() - begun:.0f} s spent now"
 
 

@@ -1,0 +1,88 @@
+"""Siconos on frictional problems, by the system's Python (Debian's `python3-siconos`), through FCLIB files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+import perp
+from benchmarks.friction_problems import Case
+from benchmarks.friction_runs import Row, make_empty_row
+
+PYTHON = Path("/usr/bin/python3")
+
+SOLVERS = ("SICONOS_FRICTION_3D_NSGS", "SICONOS_FRICTION_3D_NSN_AC", "SICONOS_FRICTION_3D_ADMM")
+
+PROGRAM = """
+import json, sys, time
+import numpy as np
+import siconos.numerics as sn
+path, out, name, tol, iterations = sys.argv[1:]
+problem = sn.frictionContact_fclib_read(path)
+options = sn.SolverOptions(getattr(sn, name))
+options.iparam[sn.SICONOS_IPARAM_MAX_ITER] = int(iterations)
+options.dparam[sn.SICONOS_DPARAM_TOL] = float(tol)
+n = problem.dimension * problem.numberOfContacts
+reaction, velocity = np.zeros(n), np.zeros(n)
+begun = time.perf_counter()
+info = sn.fc3d_driver(problem, reaction, velocity, options)
+seconds = time.perf_counter() - begun
+np.save(out, reaction)
+done = int(options.iparam[sn.SICONOS_IPARAM_ITER_DONE])
+print(json.dumps({"info": int(info), "seconds": seconds, "iterations": done}))
+"""
+
+MOST_ITERATIONS = 1_000_000
+
+
+def find_missing() -> str | None:
+    """Why Siconos cannot run here; None where it can."""
+    if not PYTHON.exists():
+        return f"Siconos is left out: there is no {PYTHON}"
+    try:
+        done = subprocess.run([PYTHON, "-c", "import siconos.numerics"], capture_output=True, timeout=60.0)
+    except subprocess.TimeoutExpired:
+        return "Siconos is left out: it takes more than a minute to load"
+    return None if done.returncode == 0 else "Siconos is left out: python3-siconos of Debian is not installed"
+
+
+@dataclass(frozen=True)
+class Siconos:
+    """One of its solvers, in a process of its own that is ended after `limit` seconds."""
+
+    solver: str
+    limit: float
+
+    @property
+    def name(self) -> str:
+        return f"siconos {self.solver.removeprefix('SICONOS_FRICTION_3D_').lower()}"
+
+    def run(self, case: Case, tol: float) -> Row | None:
+        """Cold, on the assembled matrix; None for what FCLIB cannot hold: another law, other rows, the plane."""
+        problem = case.problem
+        if problem.model != "cone" or problem.contact_rows != problem.n or problem.dimension != 3:
+            return None
+        assembled = perp.ContactProblem(problem.A.to_sparse(), problem.b, problem.friction, "cone")
+        with tempfile.TemporaryDirectory() as folder:
+            path, out = Path(folder) / "problem.hdf5", Path(folder) / "answer.npy"
+            perp.save(assembled, path)
+            command = [str(PYTHON), "-c", PROGRAM, str(path), str(out), self.solver, repr(tol), str(MOST_ITERATIONS)]
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, timeout=self.limit + 30.0)
+            except subprocess.TimeoutExpired:
+                return make_empty_row(case, self.name, tol, "TIME_LIMIT", f"ended after {self.limit + 30.0:g} s")
+            if done.returncode != 0 or not out.exists():
+                words = done.stderr.strip().splitlines()
+                return make_empty_row(case, self.name, tol, "BREAKDOWN", words[-1] if words else "no answer")
+            told, x = json.loads(done.stdout.strip().splitlines()[-1]), np.load(out)
+        return self._judge(case, tol, told, x)
+
+    def _judge(self, case: Case, tol: float, told: dict[str, float], x: np.ndarray) -> Row:
+        row = make_empty_row(case, self.name, tol, "CONVERGED" if told["info"] == 0 else "STOPPED", "")
+        residual = perp.verify(case.problem, x).residual if np.isfinite(x).all() else np.nan
+        return replace(row, residual=residual, seconds=float(told["seconds"]), iterations=int(told["iterations"]))
