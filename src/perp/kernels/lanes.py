@@ -47,7 +47,7 @@ def _repeat(builder, number, lanes):
 
 @intrinsic
 def subtract_multiples(typing_context, y, y0, ld, factor0, count, x0):
-    """y_c -= y[factor0 + c ld] x, for the 8 numbers y_c from y0 + c ld on, c < count, and 8 numbers x from x0 of y on."""
+    """y_c -= y[factor0 + c ld] x, for the 8 numbers y_c from y0 + c ld on, c < count, and x from x0 on in y."""
     whole = types.uint64
     signature = types.void(y, whole, whole, whole, whole, whole)
 
