@@ -23,7 +23,7 @@ from rich.table import Table
 
 from benchmarks.friction_problems import MODELS, PACKING_MODELS, SHAPES, Case, files, make_stack, packings
 from benchmarks.friction_runs import PEER, SKIPPED, Contest, Row, default_methods, make_empty_row, write_rows
-from benchmarks.friction_scenes import SCENES, collect, time_mujoco
+from benchmarks.friction_scenes import SCENES, Run, collect, time_mujoco
 from benchmarks.friction_siconos import SOLVERS, Siconos, find_missing
 from benchmarks.friction_tables import show
 from benchmarks.progress import say
@@ -38,6 +38,8 @@ SEEDS, QUICK_SEEDS, LARGE_SEEDS = 5, 2, 2
 LARGE = 10_000
 """Rows from which on there are at most `LARGE_SEEDS` seeds where nobody says how many."""
 LIMIT, QUICK_LIMIT = 20.0, 2.0
+LONGEST = 24
+"""Letters of a name in a table."""
 TIGHT, USUAL = 1e-10, 1e-8
 """Tolerances of the convex models, and of the others."""
 
@@ -47,7 +49,7 @@ def add_friction_options(parser: ArgumentParser) -> None:
     group = parser.add_argument_group(
         "friction", "also --rows, --seeds, --limit, --tol, --out (.csv or .json), --quick"
     )
-    group.add_argument("--models", help=f"of {','.join(MODELS)}")
+    group.add_argument("--models", help=f"of {','.join(MODELS)}; default: all, of scenes and files their own")
     group.add_argument("--methods", help=f"names (default {','.join(default_methods())})")
     group.add_argument("--ratios", help="mass ratios (default 1,100,10000)")
     group.add_argument("--shapes", help=f"of {', '.join(SHAPES)}; separated by commas")
@@ -56,8 +58,8 @@ def add_friction_options(parser: ArgumentParser) -> None:
     group.add_argument(
         "--scenes", nargs="?", const=",".join(SCENES), help=f"steps of scenes (default {','.join(SCENES)})"
     )
-    group.add_argument("--steps", type=int, default=40, help="of each scene")
-    group.add_argument("--every", type=int, default=4, help="so many steps one is solved by all")
+    group.add_argument("--steps", type=int, default=100, help="of each scene (default 100)")
+    group.add_argument("--every", type=int, default=5, help="so many steps one is solved by all (default 5)")
     group.add_argument("--stepper", help="the method that moves scenes on")
     group.add_argument("--files", type=Path, help="contact problems below this folder")
     group.add_argument("--packing", nargs="?", type=int, const=10_000, help="so many spheres (default 10,000)")
@@ -174,21 +176,30 @@ def _measure_cases(title: str, cases: Iterable[Case], record: _Record) -> Iterat
     for model in dict.fromkeys(row.model for row in rows):
         own = [row for row in rows if row.model == model]
         told = f"{title}, model {model}, cold, tolerance {own[0].tol:g}"
-        yield show(told, own, ("problem", "rows"), lambda row: (row.name, row.rows))
-        yield show(f"{told}: all together", own, (), lambda row: ())
+        yield show(told, own, ("problem", "rows"), lambda row: (_shorten(row.name), row.rows))
+        if len({row.name for row in own}) > 1:
+            yield show(f"{told}: all together", own, (), lambda row: ())
+
+
+def _shorten(name: str) -> str:
+    """The end of the name of a file; the rows in `--out` have all of it."""
+    return Path(name).stem[-LONGEST:]
 
 
 def _measure_scenes(options: Namespace, record: _Record) -> Iterator[Table | str]:
-    seed = options.first_seed
+    models = (None,) if options.models is None else _read_words(options.models, MODELS, MODELS)
+    run = Run(options.steps, options.every, options.first_seed, options.stepper, record.contest.limit)
     for name in options.scenes.split(","):
-        rows: list[Row] = []
-        for case in collect(name, options.steps, options.every, seed, options.stepper, record.contest.limit):
-            rows += record.run(case)
-        rows.sort(key=lambda row: row.start)
-        if rows:
-            told = f"{name}: {len({row.wanted for row in rows})} steps, {rows[-1].model}, tolerance {rows[0].tol:g}"
-            yield show(told, rows, ("start",), lambda row: (row.start,), tail=True)
-        mujoco = time_mujoco(name, options.steps, seed)
+        for model in models:
+            rows: list[Row] = []
+            for case in collect(name, model, run):
+                rows += record.run(case)
+            rows.sort(key=lambda row: row.start)
+            if rows:
+                count, most = len({row.wanted for row in rows}), max(row.rows for row in rows)
+                told = f"{name}: {count} steps, {rows[0].model}, up to {most:,} rows, tolerance {rows[0].tol:g}"
+                yield show(told, rows, ("start",), lambda row: (row.start,), tail=True)
+        mujoco = time_mujoco(name, run)
         if mujoco is not None:
             yield mujoco
 

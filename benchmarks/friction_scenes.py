@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -12,51 +12,76 @@ from typing import Any
 import numpy as np
 
 import perp
-from benchmarks.friction_problems import Case
+from benchmarks.friction_problems import SOFT, Case
 from benchmarks.progress import say
 from perp.problems.inputs import Vector
+from perp.scenes import Scene
 from perp.scenes import make as make_scene
 from perp.solvers.roster import BY_NAME
 from perp.worlds.rigid3d import RigidWorld
 
 SCENES = ("tower", "wall", "wall_of_boxes", "rocks", "gears_medium", "chain")
 
+INTERIOR = "cone_interior"
+
 MOST_SWEEPS = 500
-"""Of the method that moves a scene on, where the scene itself does not say how many."""
+"""Of `block_gauss_seidel`, where it moves a scene on."""
 
 
-def collect(name: str, steps: int, every: int, seed: int, stepper: str | None, limit: float) -> Iterator[Case]:
-    """Every so many steps the problem of a scene, once cold and once from the impulses of the step before.
+@dataclass(frozen=True)
+class Run:
+    """How scenes are run."""
 
-    `stepper` moves the scene on: warm starts are as good as its answers. None: `cone_interior` where there is one, else
-    the scene's own method.
-    """
-    scene = make_scene(name, seed=seed)
-    method = stepper or ("cone_interior" if "cone_interior" in BY_NAME else scene.kind.method)
-    limits: dict[str, Any] = {"max_seconds": limit}
-    if method == scene.kind.method:
-        limits["max_iterations"] = scene.kind.iterations or MOST_SWEEPS
+    steps: int
+    every: int
+    """So many steps one is a case."""
+    seed: int
+    stepper: str | None
+    """The method that moves a scene on; warm starts are as good as its answers. None: `cone_interior` where there is
+    one, else the scene's own, or `block_gauss_seidel` where that does not know the model."""
+    limit: float
+    """Seconds a step."""
+
+
+def collect(name: str, model: str | None, run: Run) -> Iterator[Case]:
+    """Problems of a scene, each cold and from the impulses of the step before; `model` None: the scene's own."""
+    law = "cone" if model in SOFT else model
+    scene = make_scene(name, seed=run.seed, **({} if law is None else {"model": law}))
+    if model in SOFT:
+        world: Any = scene.world
+        world.compliance_units, world.contact_compliance = model, SOFT[model]
+    method = run.stepper or _choose_stepper(scene)
+    limits: dict[str, Any] = {"max_seconds": run.limit}
+    if method != run.stepper and method != INTERIOR:
+        limits["max_iterations"] = scene.kind.iterations if method == scene.kind.method else MOST_SWEEPS
     seen: list[tuple[perp.ContactProblem, Vector | None]] = []
 
     def solve(problem: perp.ContactProblem, x0: Vector | None) -> perp.Result:
         seen.append((problem, None if x0 is None else np.array(x0)))
         return perp.solve(problem, method, x0=x0, **limits)
 
-    for step in range(steps):
+    for step in range(run.steps):
         scene.world.step(scene.dt, solve)
         problem, start = seen.pop()
-        if step % every or not isinstance(problem, perp.ContactProblem) or problem.n == 0:
+        if step % run.every or not isinstance(problem, perp.ContactProblem) or problem.n == 0:
             continue
-        say(f"{name}, step {step + 1} of {steps}: {problem.n:,} rows")
-        case = Case(problem, "scenes", problem.model, name, step + 1, seed=seed)
+        say(f"{name}, step {step + 1} of {run.steps}: {problem.n:,} rows")
+        case = Case(problem, "scenes", model or problem.model, name, step + 1, seed=run.seed)
         yield case
         if start is not None:
             yield replace(case, start=start)
 
 
-def time_mujoco(name: str, steps: int, seed: int) -> str | None:
+def _choose_stepper(scene: Scene) -> str:
+    if INTERIOR in BY_NAME:
+        return INTERIOR
+    kind = f"contact/{getattr(scene.world, 'model', 'box')}"
+    return scene.kind.method if kind in BY_NAME[scene.kind.method].accepts else "block_gauss_seidel"
+
+
+def time_mujoco(name: str, run: Run) -> str | None:
     """The median time of `mj_step` of the scene's model with MuJoCo's own soft contacts; None where there is none."""
-    scene = make_scene(name, seed=seed)
+    scene = make_scene(name, seed=run.seed)
     if not isinstance(scene.world, RigidWorld):
         return None
     bodies = scene.world.shapes_and_masses
@@ -64,7 +89,7 @@ def time_mujoco(name: str, steps: int, seed: int) -> str | None:
     model.opt.timestep = scene.dt
     data = mujoco.MjData(model)
     seconds, contacts = [], []
-    for _ in range(steps):
+    for _ in range(run.steps):
         begun = perf_counter()
         mujoco.mj_step(model, data)
         seconds.append(perf_counter() - begun)
