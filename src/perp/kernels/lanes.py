@@ -46,21 +46,35 @@ def _repeat(builder, number, lanes):
 
 
 @intrinsic
-def subtract_multiples(typing_context, y, y0, ld, factor0, count, x0):
-    """y_c -= y[factor0 + c ld] x, for the 8 numbers y_c from y0 + c ld on, c < count, and x from x0 on in y."""
+def subtract_multiples(typing_context, y, y0, ld, factor0, step, count, x0):
+    """y_c -= y[factor0 + c step] x, for the 8 numbers y_c from y0 + c ld on, c < count, and x from x0 on in y."""
     whole = types.uint64
-    signature = types.void(y, whole, whole, whole, whole, whole)
+    signature = types.void(y, whole, whole, whole, whole, whole, whole)
 
     def generate(context, builder, signature, arguments):
-        y, y0, ld, factor0, count, x0 = arguments
+        y, y0, ld, factor0, step, count, x0 = arguments
         kind = signature.args[0]
         run = _load(builder, _address(context, builder, kind, y, x0), LANES)
         with cgutils.for_range(builder, count) as loop:
-            shift = builder.mul(loop.index, ld)
-            factor = builder.load(_address(context, builder, kind, y, builder.add(factor0, shift)))
-            to = _address(context, builder, kind, y, builder.add(y0, shift))
+            at = builder.add(factor0, builder.mul(loop.index, step))
+            factor = builder.load(_address(context, builder, kind, y, at))
+            to = _address(context, builder, kind, y, builder.add(y0, builder.mul(loop.index, ld)))
             change = builder.fmul(run, _repeat(builder, factor, LANES), flags=_FUSED)
             _store(builder, builder.fsub(_load(builder, to, LANES), change, flags=_FUSED), to)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def divide(typing_context, y, y0, divisor):
+    """y /= divisor, for 8 numbers from y0 on."""
+    signature = types.void(y, types.uint64, types.float64)
+
+    def generate(context, builder, signature, arguments):
+        y, y0, divisor = arguments
+        to = _address(context, builder, signature.args[0], y, y0)
+        _store(builder, builder.fdiv(_load(builder, to, LANES), _repeat(builder, divisor, LANES)), to)
         return context.get_dummy_value()
 
     return signature, generate

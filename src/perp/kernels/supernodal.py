@@ -19,6 +19,7 @@ from perp.kernels.cholesky import (
     subtract_dots,
 )
 from perp.kernels.compile import kernel
+from perp.kernels.lanes import subtract_run
 
 
 @kernel
@@ -155,13 +156,22 @@ def factor(
             m, n = d_height - low, end_row[update] - low
             at = values_start[d] + low
             add_product_transposed(address, m, n, d_width, 1.0, L, at, d_height, L, at, d_height, 0.0, product, 0, m)
-            d_rows, tall = np.uint64(rows_start[d] + low), np.uint64(m)
-            for i in range(tall):
-                spread[i] = base + position[np.uint64(rows[d_rows + i])]
+            d_rows, tall, runs = np.uint64(rows_start[d] + low), np.uint64(m), np.uint64(0)
+            before = -1
+            for i in range(tall):  # spread = where runs of rows without a gap begin
+                here = position[np.uint64(rows[d_rows + i])]
+                if here != before + 1 or i == 0:
+                    spread[runs] = i
+                    runs += np.uint64(1)
+                before = here
+            spread[runs] = m  # there is room for it: a giver has a row of its own
             for j in range(np.uint64(n)):
-                column = np.uint64((rows[d_rows + j] - start) * height)
-                for i in range(j, tall):
-                    L[column + np.uint64(spread[i])] -= product[j * tall + i]
+                column = np.uint64(base + (rows[d_rows + j] - start) * height)
+                for r in range(runs):  # what this does above the diagonal is not used
+                    first, end = np.uint64(spread[r]), np.uint64(spread[r + np.uint64(1)])
+                    if end > j:
+                        to = column + np.uint64(position[np.uint64(rows[d_rows + first])])
+                        subtract_run(L, to, product, j * tall + first, end - first)
         factor_trapezoid(address, L, base, height, width, floor, start, inverse, work, found)
         if found[DEPENDENT] < 0:
             return

@@ -84,8 +84,9 @@ def _eliminate(S, size, floor, floor_at, found):
             S[np.uint64(COLUMN) + i] = S[column + i] * reciprocal if i > j else 0.0
         for at in range(begin, padded, _LANES):
             run, right = np.uint64(COLUMN) + at, column + _BLOCK
-            subtract_multiples(S, right + at, _BLOCK, right + j, n - j - np.uint64(1), run)
-            subtract_multiples(S, np.uint64(SQUARE) + at, _BLOCK, np.uint64(SQUARE) + j, j + np.uint64(1), run)
+            subtract_multiples(S, right + at, _BLOCK, right + j, _BLOCK, n - j - np.uint64(1), run)
+            left = np.uint64(SQUARE)
+            subtract_multiples(S, left + at, _BLOCK, left + j, _BLOCK, j + np.uint64(1), run)
         out = np.uint64(UPPER) + column
         for at in range(np.uint64(0), j, _LANES):
             source = np.uint64(UPPER) + at * _BLOCK + at

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.linalg.cholesky import NotFinite, dependence
+from perp.linalg.cholesky import NotFinite, aligned, dependence
 from perp.linalg.plan import Plan
 from perp.linalg.symbolic import Integers, Symbolic
 from perp.problems.inputs import Vector
@@ -154,13 +154,6 @@ class SparseLU:
         np.fmax.at(scale, row, largest)
         scale[scale == 0.0] = scale.max(initial=0.0)
         return dependence(self.plan.tallest) * scale
-
-
-def aligned(size: int) -> Vector:
-    """Memory that begins with a line of the cache: runs of eight numbers then lie in one line (a third less time)."""
-    memory = np.empty(size + 8)
-    first = -memory.ctypes.data % 64 // 8
-    return memory[first : first + size]
 
 
 def transposed_places(matrix: sparse.csr_array) -> NDArray[np.int64]:
