@@ -175,6 +175,42 @@ def test_a_symmetric_positive_definite_matrix_is_solved_as_by_cholesky(made):
     np.testing.assert_allclose(SparseLU(plan).solve(right), SparseCholesky(plan).solve(right), rtol=1e-9, atol=1e-12)
 
 
+@given(patterns(), st.sampled_from(list(METHODS)))
+def test_symmetric_matrices_definite_or_not_have_the_same_factors_in_half_the_work(made, ordering):
+    pattern, rng = made
+    A = dominant(pattern, rng)
+    A = (A + A.T) * np.where(np.eye(len(A)), 10.0, 1.0)
+    whole = SparseLU(stored(A, pattern), ordering)
+    half = SparseLU(whole.plan, factored=False)
+    half.factor_symmetric(half.matrix.data[half.plan.source])
+    for one, other in zip(factors_of(half), factors_of(whole), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-12 * np.abs(A).max())
+    assert (half.sign, half.perturbed) == (whole.sign, whole.perturbed)
+    right = rng.standard_normal((len(A), 3))
+    np.testing.assert_allclose(half.solve(right), np.linalg.solve(A, right), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("n", [BLOCK + 1, 150])
+def test_symmetric_full_matrices_of_several_blocks_are_factored(n):
+    rng = np.random.default_rng(n)
+    A = dominant(np.ones((n, n), dtype=bool), rng)
+    A = A + A.T
+    lu = SparseLU(stored(A), factored=False)
+    lu.factor_symmetric(lu.matrix.data[lu.plan.source])
+    np.testing.assert_allclose(np.matmul(*factors_of(lu)), ordered(lu, A), atol=1e-12 * np.abs(A).max())
+    assert lu.sign == np.linalg.slogdet(A)[0]
+
+
+def test_the_symmetric_matrices_of_walls_are_solved_as_by_cholesky():
+    plan, lower, upper = wall(1092)
+    numbers = 0.5 * (lower + upper)
+    lu, cholesky = SparseLU(plan, factored=False), SparseCholesky(plan, factored=False)
+    lu.factor_symmetric(numbers)
+    cholesky.factor_lower(numbers)
+    right = np.sin(np.arange(lu.n))
+    np.testing.assert_allclose(lu.solve(right), cholesky.solve(right), rtol=1e-9, atol=1e-12)
+
+
 def test_a_pattern_that_is_not_symmetric_is_filled_with_zeros():
     A = np.diag(np.arange(2.0, 8.0))
     A[0, 4], A[3, 1], A[5, 2] = 1.0, -2.0, 3.0
