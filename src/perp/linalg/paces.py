@@ -10,17 +10,17 @@ from typing import Any
 
 from perp.problems.deadline import Pace, deadline
 
-SUPERNODAL = Pace(3e9)
+SUPERNODAL = Pace(1e10)
 """Operations a second of a sparse Cholesky factor (`Plan.cost`)."""
 
-DENSE = Pace(1e10)
+DENSE = Pace(2e10)
 """Of the dense ones: n^3 / 3 for Cholesky, 2 n^3 / 3 for LU."""
 
 SUPERLU = Pace(3e8)
 """Of SuperLU, in operations that a Cholesky factor of the same pattern would take: it exchanges rows, and is not
 supernodal in the sense that a cache would feel."""
 
-ANALYSIS = Pace(3e6)
+ANALYSIS = Pace(1.5e6)
 """Entries of a pattern a second that are ordered and analysed."""
 
 BASES = Pace(2e8)

@@ -20,8 +20,14 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any
 
-WORTH_LEARNING = 1e-4
-"""Seconds below which a measurement tells more of the clock and the caches than of the pace."""
+WORTH_LEARNING = 2e-3
+"""Seconds below which a measurement tells more of calls and caches than of the pace of work that matters."""
+
+NOT_NOTHING = 2e-4
+"""Predicted seconds of work that is too little to learn from, however long it took: that was something else."""
+
+MOST_CHANGE = 4.0
+"""What one measurement changes a pace by."""
 
 
 def now() -> float:
@@ -90,7 +96,7 @@ def lift() -> Iterator[None]:
 
 
 class Pace:
-    """Operations a second of one kind of work: a guess at first, then what was measured last.
+    """Operations a second of one kind of work: a guess at first, then what was measured.
 
     `kind`, a pace of the same kind of work on other data, gives the first guess and learns along.
     """
@@ -99,22 +105,39 @@ class Pace:
 
     def __init__(self, rate: float | Pace) -> None:
         self.kind: Pace | None = rate if isinstance(rate, Pace) else None
-        self.rate = rate.rate if isinstance(rate, Pace) else rate
+        self.rate = self.guess = rate.rate if isinstance(rate, Pace) else rate
 
     def predict(self, operations: float) -> float:
         """Seconds."""
         return operations / self.rate
 
     def learn(self, operations: float, seconds: float) -> None:
-        """Slower than was thought counts at once, quicker by the geometric mean: a limit is easily missed, and one
-        turn that was lucky proves little.
+        """The geometric mean of what was thought and what was measured, which is at most 4 times more or less.
+
+        One turn that was disturbed does not decide, and little work that took long says nothing of much work.
         """
-        if seconds < WORTH_LEARNING or not operations > 0.0:
+        if seconds < WORTH_LEARNING or self.predict(operations) < NOT_NOTHING:
             return
-        measured = operations / seconds
-        self.rate = min(measured, sqrt(self.rate * measured))
+        change = sqrt(operations / (self.rate * seconds))
+        self.rate *= min(max(change, 1.0 / MOST_CHANGE), MOST_CHANGE)
         if self.kind is not None:
             self.kind.learn(operations, seconds)
+
+    def doubt(self) -> None:
+        """Work was not begun, so that nothing was learnt: half way back to the first guess, if that was quicker.
+
+        Otherwise a pace that was measured on a busy machine would be believed for ever.
+        """
+        self.rate = max(self.rate, sqrt(self.rate * self.guess))
+
+    def require(self, operations: float) -> float:
+        """The time now; or `OutOfTime` where so much work would take longer than is left."""
+        try:
+            deadline().require(self.predict(operations))
+        except OutOfTime:
+            self.doubt()
+            raise
+        return now()
 
     def work(self, operations: float) -> Work:
         """`with pace.work(operations):` begins only what fits into the time that is left, and learns from it."""
@@ -130,8 +153,7 @@ class Work:
         self._pace, self._operations = pace, operations
 
     def __enter__(self) -> None:
-        deadline().require(self._pace.predict(self._operations))
-        self._begun = now()
+        self._begun = self._pace.require(self._operations)
 
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from math import inf
 from threading import Lock
-from time import perf_counter
 from typing import Any
 
 from perp.errors import suggest
+from perp.problems.deadline import deadline, hold, now
 from perp.problems.inputs import PointLike, Vector, require_count
-from perp.problems.islands import Island, split_islands
+from perp.problems.islands import Island
 from perp.problems.operators.forming import listen_for_forming
 from perp.problems.problem import Problem
 from perp.solvers.api import ARGUMENTS, as_stopping, solve, starting_point
 from perp.solvers.fit import require_fit
 from perp.solvers.island_results import IslandsResult, combine
+from perp.solvers.island_turns import Skipping, split_in_time
 from perp.solvers.loop import Progress, SolveInterrupted, interrupted_with
 from perp.solvers.method import Method
 from perp.solvers.progress import AnyCallback, Callback, by_position
@@ -73,22 +75,25 @@ def solve_islands(
         `methods` has one entry a method, with sums as well. The history is that of the islands one after the other,
         without counters; `result.parts` has those.
     """
-    begun = perf_counter()
+    begun = now()
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem is {type(problem).__name__}; perp.LCP, BoxLCP or ContactProblem is needed")
     require_count(workers, "workers", least=1)
     criteria = as_stopping(stop).with_changes(
         tol=tol, max_iterations=max_iterations, max_seconds=max_seconds, check_every=check_every
     )
     named = _named_method(method, options)
     heard: list[str] = []
-    with listen_for_forming(heard):
-        islands = split_islands(problem, at_least)
-    x, notes = starting_point(problem, x0)
-    notes += heard
-    for island in islands:
-        if named is not None:
-            require_fit(named, island.problem, default_methods)
-    run = IslandRun(islands, named, x, criteria, callback, begun, is_warm=x0 is not None)
-    return run.result(problem, workers, notes)
+    with hold(inf if criteria.max_seconds is None else begun + criteria.max_seconds):
+        with listen_for_forming(heard):
+            islands = split_in_time(problem, at_least)
+        x, notes = starting_point(problem, x0)
+        notes += heard
+        for island in islands:
+            if named is not None:
+                require_fit(named, island.problem, default_methods)
+        run = IslandRun(islands, named, x, criteria, callback, begun, is_warm=x0 is not None)
+        return run.result(problem, workers, notes)
 
 
 def _named_method(method: str | Method, options: dict[str, Any]) -> Method | None:
@@ -138,7 +143,9 @@ class IslandRun:
 
     def result(self, problem: Problem, workers: int, notes: list[str]) -> IslandsResult:
         """Solve all, and make one result of it."""
-        splitting = perf_counter() - self.begun
+        splitting = now() - self.begun
+        self.skipping = Skipping(problem, self.start, self.method, self.stop.tol)
+        self.deadline = deadline()
         self.is_watched: bool = self.callback is not None or workers > 1
         try:
             self.go(workers)
@@ -190,8 +197,10 @@ class IslandRun:
 
     def solve_now(self, number: int) -> Result:
         island, stop = self.islands[number], self.stop
+        if not self.halted and not self.deadline.allows(0.0):
+            return self.skipping.skip(island)
         if stop.max_seconds is not None:
-            stop = replace(stop, max_seconds=max(0.0, stop.max_seconds - (perf_counter() - self.begun)))
+            stop = replace(stop, max_seconds=max(0.0, stop.max_seconds - (now() - self.begun)))
         if stop.max_iterations is not None and self.method == "auto":  # a limit for all
             stop = replace(stop, max_iterations=max(0, stop.max_iterations - sum(one.iterations for one in self.done)))
 

@@ -72,7 +72,7 @@ def separate(problem: Problem, equations: NDArray[np.bool_] | None = None) -> En
     if program is None:
         return Ended(None, False, "its numbers have no common scale")
     overhead = OVERHEAD.predict(program.entries)
-    deadline().require(2.0 * overhead)
+    OVERHEAD.require(2.0 * program.entries)
     seconds = max(deadline().left - overhead, LEAST_SECONDS)
     options = {
         "primal_feasibility_tolerance": TOLERANCE,

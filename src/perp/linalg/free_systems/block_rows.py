@@ -22,7 +22,7 @@ from scipy import sparse
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems.body_plans import movable_parts
 from perp.linalg.paces import DENSE, SuperLuTime
-from perp.problems.deadline import deadline
+from perp.problems.deadline import now
 from perp.problems.inputs import Vector
 from perp.problems.operators import DenseOperator, FactoredOperator
 from perp.problems.operators.base import Operator
@@ -128,15 +128,15 @@ class DenseBlocks(BlockSystem):
         self.factorisations += 1
         n = G.n
         operations = 2.0 * n**3 / 3.0
-        deadline().require(DENSE.predict(operations))
+        begun = DENSE.require(operations)
         matrix = G.apply(self._A)
         count, width, _ = E.blocks.shape
         own = np.arange(E.split).reshape(count, width)
         matrix[own[:, :, None], own[:, None, :]] += E.blocks
         matrix[np.arange(E.split, n), np.arange(E.split, n)] += E.diagonal
         self._factor[:] = matrix.T.reshape(-1)
-        with DENSE.work(operations):
-            singular = int(lu.factor(self._address, self._factor, n, np.zeros(n), *self._work)) != 0
+        singular = int(lu.factor(self._address, self._factor, n, np.zeros(n), *self._work)) != 0
+        DENSE.learn(operations, now() - begun)
         if singular:
             raise NotFinite("the matrix is singular, or not finite")
 

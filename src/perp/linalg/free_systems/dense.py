@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from perp.linalg.cholesky import Border, DenseCholesky, NotFinite, dependence, read_only
 from perp.linalg.free_systems.base import FreeSystem, Mask
 from perp.linalg.paces import DENSE
-from perp.problems.deadline import deadline, now
+from perp.problems.deadline import now
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 
@@ -120,8 +120,7 @@ class DenseGeneral(FreeSystem):
         rows = np.flatnonzero(free)
         size = rows.size
         operations = 2.0 * size**3 / 3.0
-        deadline().require(DENSE.predict(operations))
-        begun = now()
+        begun = DENSE.require(operations)
         self._free = rows
         lu.gather_square(self._A, self._free.astype(np.int64), size, self._factor)
         self._factor[: size * size : size + 1] += shift[self._free]

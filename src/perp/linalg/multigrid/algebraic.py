@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from perp.problems.deadline import Pace
 from perp.problems.inputs import Vector
 
 COARSEST = 50
@@ -19,6 +20,9 @@ ROUNDING = 1e-12
 """Eigenvalues of the coarsest level below this share of the largest are zero."""
 
 V_CYCLE, F_CYCLE, W_CYCLE = 0, 1, 2
+
+SETUP = Pace(3e6)
+"""Entries of A a second that PyAMG makes levels of."""
 
 
 class AlgebraicHierarchy:
@@ -31,7 +35,8 @@ class AlgebraicHierarchy:
 
     def __init__(self, A: sparse.csr_array) -> None:
         self._A = sparse.csr_array(A)
-        self._given = _make_interpolations(self._A)
+        with SETUP.work(self._A.nnz):
+            self._given = _make_interpolations(self._A)
         self._interpolations: list[sparse.csr_array] = []
         self._matrices: list[Any] = []
         self._inverse = np.zeros((0, 0))

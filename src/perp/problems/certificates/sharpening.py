@@ -8,7 +8,7 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.problems.deadline import Pace, deadline, watched
+from perp.problems.deadline import Pace, watched
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 
@@ -21,9 +21,6 @@ MOST_ROWS = 4000
 
 SINGULAR_VALUES = Pace(1e10)
 """Of LAPACK's least squares, for the operations that `count_operations` counts."""
-
-WRITING = Pace(1e8)
-"""Entries of a full matrix that are written and read three times a second, about."""
 
 LARGEST_DENOMINATOR, LARGEST_INTEGER = 1000, 2**40
 
@@ -42,7 +39,6 @@ def sharpen(problem: Problem, u: Vector, zero_share: float = NEARLY_ZERO) -> Vec
         return u
     if problem.n > MOST_ROWS:
         return _sharpen_sparse(problem, u, support, zero_share)
-    deadline().require(WRITING.predict(problem.n**2))
     A = problem.A.to_dense()
     sharp = np.zeros(problem.n)
     sharp[support] = u[support]

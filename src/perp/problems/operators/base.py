@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import MissingAbility
+from perp.problems.deadline import Pace
 from perp.problems.inputs import Matrix, Vector, as_vector, freeze
+
+FILLING = Pace(1e8)
+"""Entries of a full matrix a second that are written for the first time."""
 
 APPLY = "apply"  #            y = A x
 DIAGONAL = "diagonal"  #      the numbers A_ii
@@ -86,7 +90,8 @@ class Operator(ABC):
         raise self._missing(TO_SPARSE)
 
     def to_dense(self) -> Matrix:
-        dense: Matrix = self.to_sparse().toarray()
+        with FILLING.work(float(self.n) ** 2):
+            dense: Matrix = self.to_sparse().toarray()
         return dense
 
     def pull(self, u: Vector) -> tuple[Vector, Vector]:

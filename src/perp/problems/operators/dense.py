@@ -12,7 +12,7 @@ from scipy import sparse
 
 from perp.errors import InvalidProblem
 from perp.problems.inputs import EntriesLike, Matrix, Vector, as_matrix, as_vector
-from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
+from perp.problems.operators.base import APPLY, DIAGONAL, FILLING, ROWS, SUBMATRIX, TO_SPARSE, Operator
 
 
 class DenseOperator(Operator):
@@ -50,10 +50,12 @@ class DenseOperator(Operator):
         return self.matrix[np.ix_(rows, columns)]
 
     def to_sparse(self) -> sparse.csr_array:
-        return sparse.csr_array(self.matrix)
+        with FILLING.work(4.0 * self.matrix.size):
+            return sparse.csr_array(self.matrix)
 
     def to_dense(self) -> Matrix:
-        return self.matrix.copy()
+        with FILLING.work(self.matrix.size):
+            return self.matrix.copy()
 
     def diagonal_blocks(self, size: int, count: int) -> NDArray[np.float64]:
         square = self.matrix[: size * count, : size * count].reshape(count, size, count, size)

@@ -22,12 +22,13 @@ from scipy import sparse
 from perp.errors import OperatorFault
 from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector
-from perp.problems.islands import Island, split_islands
+from perp.problems.islands import Island
 from perp.problems.lcp import LCP
 from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator
 from perp.problems.problem import Problem
 from perp.problems.written_out import write_out
 from perp.solvers.auto.small import is_small
+from perp.solvers.island_turns import split_in_time
 
 UNLIKE = 13
 """Largest entries of rows, or of columns, that differ by more than 2 to this power are of very unlike size."""
@@ -145,7 +146,7 @@ def find_islands(problem: Problem) -> tuple[Island, ...]:
         return ()
     if isinstance(problem.A, DenseOperator) and problem.A.matrix[0].all():  # row 0 is coupled with all others
         return ()
-    islands = split_islands(problem, WORTH_A_SOLVE)
+    islands = split_in_time(problem, WORTH_A_SOLVE)
     return islands if len(islands) > 1 else ()
 
 

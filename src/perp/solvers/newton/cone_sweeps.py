@@ -10,7 +10,6 @@ from perp.problems.inputs import Vector
 from perp.solvers.splitting.block_sweeps import BlockSweeper, make_block_sweeper
 from perp.solvers.splitting.orders import make_order
 
-
 FEW = 4
 """Sweeps in a row under a time limit, at first; then as many as fit into `SECONDS_A_LOOK`."""
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
-from perp.problems.operators.base import TO_SPARSE
+from perp.problems.operators.base import FILLING, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
 from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices
 from perp.solvers.pivoting.friction_bounds import FrictionBounds
-from perp.solvers.pivoting.scaled_problem import warm_rows
+from perp.solvers.pivoting.scaled_problem import TABLES, warm_rows
 from perp.solvers.scaling import symmetric_scales
 from perp.solvers.status import Status
 
@@ -132,6 +132,7 @@ def _make_tableau(problem: Problem, x: Vector, scales: Vector) -> Tableau:
 
     n = problem.n
     lower, upper = problem.bounds(x)
+    FILLING.require(TABLES * float(n) ** 2)
     matrix = problem.A.to_dense()
     matrix *= scales[:, None]
     matrix *= scales

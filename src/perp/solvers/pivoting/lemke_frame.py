@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.problems.inputs import Matrix, Vector
+from perp.problems.operators.base import FILLING
 from perp.problems.problem import Problem
+from perp.solvers.pivoting.scaled_problem import TABLES
 from perp.solvers.scaling import symmetric_scales
 
 LEAST_COVER = 2.0**-16
@@ -72,6 +74,7 @@ def make_frame(problem: Problem, x: Vector, covering: str | tuple[float, ...]) -
     is_fixed = lower == upper
     kept = np.flatnonzero(~is_fixed)
     n = kept.size
+    FILLING.require(TABLES * float(problem.n) ** 2)
     A = problem.A.to_dense()
     scales = _scales(problem, A)
     if covering == "diagonal":

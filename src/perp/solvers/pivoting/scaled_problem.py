@@ -8,8 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.problems.inputs import Vector, freeze
+from perp.problems.operators.base import FILLING
 from perp.problems.problem import Problem
 from perp.solvers.scaling import symmetric_scales
+
+TABLES = 6.0
+"""Full matrices that a start of these methods writes, copies and scalings included: for its predicted time."""
 
 Sides = NDArray[np.int8]
 """FREE, LOWER, UPPER or FIXED for each row (`perp.kernels.principal_pivots`)."""
@@ -39,6 +43,7 @@ class ScaledProblem:
 def scale_problem(problem: Problem) -> ScaledProblem:
     """Powers of two make this exact; without them where a product would not be finite."""
     lower, upper = problem.bounds(problem.b)
+    FILLING.require(TABLES * float(problem.n) ** 2)
     matrix = problem.A.to_dense()
     for scales in (symmetric_scales(problem), np.ones(problem.n)):
         with np.errstate(over="ignore"):

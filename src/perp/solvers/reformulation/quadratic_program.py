@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.problems.deadline import Pace, deadline
 from perp.problems.inputs import Vector, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
@@ -17,8 +18,12 @@ from perp.solvers.options import require_choices, space_objection
 from perp.solvers.reformulation.bridges import BACKENDS, cross, find_bridge, name_missing
 from perp.solvers.reformulation.bridges.bridge import Answer, Bridge, Ending
 from perp.solvers.reformulation.encoding import SPACES, Encoding, encode
+from perp.solvers.reformulation.statement import Statement
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
+
+BACKEND = Pace(3e10)
+"""Operations a second of other people's solvers, as `_count_operations` counts them."""
 
 TIGHTER = 1e-2
 """Each further call asks for so small a share of the tolerance before."""
@@ -114,7 +119,9 @@ class QuadraticProgram(Method):
     @staticmethod
     def _call(problem: Problem, state: ProgramState) -> None:
         """One call of the solver; its answer is taken if it is better than x, and says how to go on."""
-        answer = cross(state.bridge, state.encoding.statement, state.tolerance)
+        statement = state.encoding.statement
+        with BACKEND.work(_count_operations(statement)):
+            answer = cross(state.bridge, statement, state.tolerance, deadline().left)
         state.counters["backend_iterations"] += answer.iterations
         x = _recovered(problem, state.encoding, answer.z)
         if x is not None:
@@ -132,6 +139,17 @@ class QuadraticProgram(Method):
         elif answer.ending is Ending.STOPPED or state.tolerance < state.bridge.tightest:
             far_off = state.residual > FAR_OFF * np.abs(problem.b * problem.row_scales).max(initial=0.0)
             state.ended = (Status.BREAKDOWN if x is None or far_off else Status.REDUCED_ACCURACY), said
+        if state.ended is not None and direction is None and not deadline().allows(0.0):
+            state.ended = Status.TIME_LIMIT, said
+
+
+def _count_operations(statement: Statement) -> float:
+    """Some 15 factors, of a full matrix or of one that fills in as a grid does."""
+    n = float(statement.n)
+    if statement.is_dense:
+        return 5.0 * n**3
+    entries = float(statement.sparse_P().nnz + statement.E.nnz + statement.G.nnz)
+    return 500.0 * float(entries**1.5)
 
 
 def _recovered(problem: Problem, encoding: Encoding, z: Vector | None) -> Vector | None:

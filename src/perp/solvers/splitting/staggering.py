@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from perp.errors import InvalidProblem
+from perp.problems.deadline import OutOfTime
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, SUBMATRIX
@@ -201,6 +202,8 @@ class Staggering(Method):
             return None
         result = solve(posed, method, x0=start, tol=self.inner_tolerance, max_iterations=self.inner_iterations)
         state.counters[f"{role}_iterations"] += result.iterations
+        if result.status is Status.TIME_LIMIT:  # that of the whole: halves have none of their own
+            raise OutOfTime
         if result.status is Status.INFEASIBLE:
             assert result.certificate is not None
             state.certificate = np.zeros(problem.n)
