@@ -50,7 +50,7 @@ class ConeProgram(Method):
     One iteration is one call, the first with `tolerance`, the next with a hundredth, until the residual that perp
     computes is within the caller's tolerance. The last call asks for 1e-15 and refines its linear systems to rounding
     level. Clarabel bounds the gap of the objective, which is quadratic in the error: 1e-13 there is 1e-7 to 1e-9 here,
-    and where contacts slide the residual ends near 1e-8. A call is not interrupted, and not started from x0.
+    and where contacts slide the residual ends at 1e-8 to 1e-6. A call is not interrupted, and not started from x0.
     """
 
     name: ClassVar[str] = "cone_program"
