@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from perp.problems.deadline import Pace, watched
 from perp.problems.inputs import Vector
+from perp.problems.operators.base import FILLING
 from perp.problems.problem import Problem
 
 NEARLY_ZERO = 1e-9
@@ -21,6 +22,9 @@ MOST_ROWS = 4000
 
 SINGULAR_VALUES = Pace(1e10)
 """Of LAPACK's least squares, for the operations that `count_operations` counts."""
+
+SQUARES = 6.0
+"""Full matrices that `sharpen` writes or reads as slowly as that."""
 
 LARGEST_DENOMINATOR, LARGEST_INTEGER = 1000, 2**40
 
@@ -39,6 +43,7 @@ def sharpen(problem: Problem, u: Vector, zero_share: float = NEARLY_ZERO) -> Vec
         return u
     if problem.n > MOST_ROWS:
         return _sharpen_sparse(problem, u, support, zero_share)
+    FILLING.require(SQUARES * float(problem.n) ** 2)
     A = problem.A.to_dense()
     sharp = np.zeros(problem.n)
     sharp[support] = u[support]

@@ -9,7 +9,7 @@ from perp.problems.deadline import OutOfTime, now
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.auto.apart import solve_apart
-from perp.solvers.auto.endgame import EXACT, ROUGH, look_for_proof, offer_proof, polish_best
+from perp.solvers.auto.endgame import EXACT, PROOF_SHARE, ROUGH, look_for_proof, offer_proof, polish_best
 from perp.solvers.auto.features import Features
 from perp.solvers.auto.presolve import (
     FEW_PRODUCTS,
@@ -134,7 +134,7 @@ def _follow(search: Search, view: Reduced, features: Features, failures: int) ->
         failures += 1
         reason = f"{step.method.label} did not end in a certain answer"
         if failures == DOUBTS and search.is_open:
-            look_for_proof(search)
+            look_for_proof(search, PROOF_SHARE)
     return failures
 
 

@@ -31,6 +31,10 @@ PROOF_SECONDS = 10.0
 """What the search for a proof that there is no solution may take."""
 
 
+PROOF_SHARE = 0.25
+"""And of the time that is left, while there are methods to be asked: most problems have a solution."""
+
+
 def polish_best(search: Search) -> None:
     """The last digits, where they are cheap, and a last chance where a method gave up nearby.
 
@@ -54,14 +58,14 @@ def polish_best(search: Search) -> None:
         search.settle()
 
 
-def look_for_proof(search: Search) -> None:
-    """Is there a solution at all?
+def look_for_proof(search: Search, share: float = 1.0) -> None:
+    """Is there a solution at all? To be found out in this share of the time that is left.
 
     That all index sets are refuted, to the last bit, is told in the end only: another method may still find a point
     that is one within the tolerance.
     """
     before = now()
-    left = min(PROOF_SECONDS, search.seconds_left)
+    left = min(PROOF_SECONDS, share * search.seconds_left)
     if left <= 0.0:
         return
     found = search_no_solution(search.problem, max_seconds=left, hints=() if search.ray is None else (search.ray,))
