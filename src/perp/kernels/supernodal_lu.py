@@ -78,7 +78,6 @@ def _eliminate(S, size, floor, floor_at, found):
         if not (isfinite(pivot) and isfinite(reciprocal)):
             found[PERTURBED] = -1
             return
-        S[column + j] = pivot
         S[np.uint64(SQUARE) + column + j] = 1.0
         begin = j - j % _LANES
         for i in range(begin, padded):
@@ -94,7 +93,7 @@ def _eliminate(S, size, floor, floor_at, found):
             combine(1, S, source, _BLOCK, S, floor, column + at, 0, j - at, S, out + at, 0)
             for i in range(at, at + _LANES):
                 S[out + i] *= -reciprocal
-        S[out + j] = reciprocal
+        S[out + j], S[column + j] = reciprocal, pivot  # not earlier: runs are read from there
 
 
 @inlined
