@@ -74,15 +74,21 @@ def deadline() -> Deadline:
     return _held.get()
 
 
-@contextmanager
-def hold(at: float) -> Iterator[Deadline]:
+class hold:
     """A deadline for all that is done inside the block, unless an earlier one holds already."""
-    chosen = Deadline(min(at, deadline().at))
-    token = _held.set(chosen)
-    try:
-        yield chosen
-    finally:
-        _held.reset(token)
+
+    __slots__ = ("_chosen", "_token")
+
+    def __init__(self, at: float) -> None:
+        outer = deadline()
+        self._chosen = outer if outer.at <= at else Deadline(at)
+
+    def __enter__(self) -> Deadline:
+        self._token = _held.set(self._chosen)
+        return self._chosen
+
+    def __exit__(self, *_: object) -> None:
+        _held.reset(self._token)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from perp.problems.certificates import (
     verify_certificate,
 )
 from perp.problems.certificates.sharpening import NEARLY_ZERO
-from perp.problems.deadline import Deadline, OutOfTime, hold, now
+from perp.problems.deadline import Deadline, OutOfTime, Pace, hold, now
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, VectorLike, as_vector
 from perp.problems.operators.base import TO_SPARSE
@@ -41,6 +41,10 @@ FEW_EQUATIONS = 12
 
 MOST_DENSE = 3000
 """Equations up to which a dense factor is cheap."""
+
+
+FORMING = Pace(5e6)
+"""Multiplications of a product with A a second, where A is formed and all its entries are looked at."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +115,12 @@ class _Searching:
         for hint in hints:
             yield self._judged("the vector of a method", hint)
         if problem.kind in PROVABLE:
-            yield self._judged("single rows", find_hopeless_row(problem))
-        yield self._judged("one for all rows that are coupled", *find_closed_parts(problem))
+            with FORMING.work(problem.A.work()):
+                row = find_hopeless_row(problem)
+            yield self._judged("single rows", row)
+        with FORMING.work(problem.A.work()):
+            parts = find_closed_parts(problem)
+        yield self._judged("one for all rows that are coupled", *parts)
         yield from self._by_equations()
         if not is_system_of_equations(problem):
             yield self._judged("rows that depend on each other", *self._dependent_rows())

@@ -32,7 +32,10 @@ class Stopping:
 
     For "auto", which has limits of its own for each method, it is one for all of them together."""
     max_seconds: float | None = None
-    """Wall-clock limit for the whole solve, preparations and the loading of kernels included (see `perp.warm_up`)."""
+    """Wall-clock limit for the whole solve, preparations and the loading of kernels included (see `perp.warm_up`).
+
+    It holds within 10 % or 50 ms, whichever is more, once kernels are loaded: a step that is predicted to take longer
+    than is left is not begun, so that a solve may also end a little earlier, with TIME_LIMIT."""
     check_every: int | None = None
     """Iterations between two checks; None lets the method choose."""
     keep: str = "best"
