@@ -19,19 +19,32 @@ from perp.linalg import krylov
 from perp.linalg.cholesky import SparseCholesky
 from perp.linalg.free_systems import choose_system
 from perp.linalg.free_systems.block_rows import BlockDiagonal, choose_block_system
-from perp.linalg.paces import DENSE, SUPERLU, SUPERNODAL
+from perp.linalg.multigrid import algebraic
+from perp.linalg.paces import ANALYSIS, BASES, DENSE, SUPERLU, SUPERNODAL
 from perp.problems import deadline as deadlines
 from perp.problems.certificates import sharpening
 from perp.problems.deadline import NEVER, OutOfTime, Pace, deadline, hold, lift, watched
-from perp.solvers import island_turns, no_solution_program
+from perp.problems.operators.base import FILLING
+from perp.solvers import island_turns, no_solution, no_solution_program, no_solution_projection
 from perp.solvers.auto import restated
+from perp.solvers.fit import misfit
 from perp.solvers.method import Method, State
 from perp.solvers.newton.cone_sweeps import ConeSweeps
 from perp.solvers.no_solution import search_no_solution
 from perp.solvers.polishing.polish import polish
+from perp.solvers.reformulation import quadratic_program
+from perp.solvers.roster import default_methods
 
 SLOW = 1.0
 """Operations a second at which nothing ends in time."""
+
+
+ALL_PACES = (
+    *(ANALYSIS, BASES, DENSE, SUPERLU, SUPERNODAL, FILLING),
+    *(sharpening.SINGULAR_VALUES, no_solution_projection.ELIMINATION, no_solution.FORMING),
+    *(no_solution_program.ASSEMBLY, no_solution_program.OVERHEAD),
+    *(restated.RESTATING, island_turns.SPLITTING, algebraic.SETUP, quadratic_program.BACKEND),
+)
 
 
 @dataclass
@@ -57,10 +70,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture
 def slow_paces(monkeypatch: pytest.MonkeyPatch) -> None:
     """All work that is predicted by operations is predicted to take for ever."""
-    for pace in (DENSE, SUPERLU, SUPERNODAL, sharpening.SINGULAR_VALUES, restated.RESTATING, island_turns.SPLITTING):
-        monkeypatch.setattr(pace, "rate", SLOW)
-        monkeypatch.setattr(pace, "guess", SLOW)
-    for pace in (no_solution_program.ASSEMBLY, no_solution_program.OVERHEAD):
+    for pace in ALL_PACES:
         monkeypatch.setattr(pace, "rate", SLOW)
         monkeypatch.setattr(pace, "guess", SLOW)
 
@@ -332,6 +342,29 @@ def test_methods_that_have_no_time_for_a_factor_say_so(method):
     result = perp.solve(problem, method, max_seconds=100.0)
     assert result.status is Status.TIME_LIMIT
     assert result.residual <= perp.verify(problem, np.zeros(problem.n)).residual
+
+
+def problems_of_every_kind() -> dict[str, perp.Problem]:
+    stacks = {model: perp.gallery.make("box_stack", n=48, model=model).problem for model in ("cone", "convex", "box")}
+    dense = perp.gallery.make("dense_psd", n=80).problem
+    return stacks | {"dense": dense, "grid": perp.gallery.make("poisson_2d", n=225).problem}
+
+
+@pytest.mark.usefixtures("slow_paces")
+@pytest.mark.parametrize("method", default_methods(), ids=lambda method: method.name)
+def test_every_method_that_has_no_time_for_anything_returns_an_answer(method):
+    for problem in problems_of_every_kind().values():
+        if misfit(method, problem) is None:
+            result = perp.solve(problem, method, max_seconds=60.0, max_iterations=20)
+            assert result.residual == pytest.approx(perp.verify(problem, result.x).residual, rel=1e-9)
+
+
+@pytest.mark.usefixtures("slow_paces")
+@pytest.mark.parametrize("kind", ["cone", "convex", "box", "dense", "grid"])
+def test_auto_that_has_no_time_for_anything_returns_an_answer(kind):
+    problem = problems_of_every_kind()[kind]
+    result = perp.solve(problem, max_seconds=60.0, max_iterations=200)
+    assert result.residual == perp.verify(problem, result.x).residual
 
 
 @pytest.mark.usefixtures("slow_paces")

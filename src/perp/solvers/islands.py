@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 
 from perp.errors import suggest
-from perp.problems.deadline import deadline, hold, now
+from perp.problems.deadline import deadline, hold, lift, now
 from perp.problems.inputs import PointLike, Vector, require_count
 from perp.problems.islands import Island
 from perp.problems.operators.forming import listen_for_forming
@@ -91,7 +91,8 @@ def solve_islands(
         notes += heard
         for island in islands:
             if named is not None:
-                require_fit(named, island.problem, default_methods)
+                with lift():
+                    require_fit(named, island.problem, default_methods)
         run = IslandRun(islands, named, x, criteria, callback, begun, is_warm=x0 is not None)
         return run.result(problem, workers, notes)
 
@@ -158,7 +159,8 @@ class IslandRun:
         self, problem: Problem, parts: tuple[Result, ...], splitting: float, notes: list[str]
     ) -> IslandsResult:
         tol, is_scaled = self.stop.tol, self.method == "auto"
-        return combine(problem, self.islands, parts, tol, splitting, notes, is_scaled=is_scaled)
+        with lift():  # what was found is put together, whatever the time is
+            return combine(problem, self.islands, parts, tol, splitting, notes, is_scaled=is_scaled)
 
     @property
     def done(self) -> tuple[Result, ...]:

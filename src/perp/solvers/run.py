@@ -133,12 +133,12 @@ def _checked_certificate(problem: Problem, work: Problem, outcome: Outcome) -> C
         return None
     if TO_SPARSE not in problem.A.ability_set or not np.isfinite(direction).all():
         return None
-    certificate = verify_certificate(problem, direction)
-    if not certificate.valid:
-        try:
+    try:
+        certificate = verify_certificate(problem, direction)
+        if not certificate.valid:
             certificate = verify_certificate(problem, sharpen(problem, direction))
-        except OutOfTime:
-            return None
+    except OutOfTime:
+        return None
     return certificate if certificate.valid else None
 
 
