@@ -1,0 +1,236 @@
+"""Newton's method on the states that a point shows: the last digits, exact up to rounding. In body space.
+
+F = z - P(z - r v) for every cone, with P the projection on the cone, or on the ball of its head's radius where the head
+is fixed or follows the normal (Alart & Curnier 1991), and r = 1 / A_ii of the block. Its generalised derivative is
+E dx + G dy with dy = J dV + C dx, so that
+
+    dx = dx0 - H J dV,    dx0 = -(E + G C)^-1 F,    H = (E + G C)^-1 G,    (M + J^T H J) dV = J^T dx0 + r_p.
+
+All blocks are closed, as those of the path are. With p = s_t / |s_t| and s = z - r v, a contact that slides moves along
+(1, p): its tangents follow its normal.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from perp.kernels.compile import inlined, part
+from perp.kernels.conic.equations import assemble, factor, multiply, pull, push, solve_factor
+from perp.kernels.conic.layout import (
+    BEST,
+    DX,
+    ED,
+    EP,
+    FOLLOWING,
+    HX,
+    LIFT,
+    OWN,
+    ROOT,
+    RP,
+    VH,
+    VT,
+    WEIGHT,
+    ZH,
+    ZT,
+    B,
+    C,
+    V,
+    X,
+    Y,
+)
+from perp.kernels.conic.path import FACTORISATIONS, read_cones
+
+SOFTNESS = 1e-8
+"""The compliance of rigid rows in the matrix, as a share of A_ii; the next step takes back what it leaves."""
+
+WORSE = 100.0
+"""F may grow by this factor over the best one before the states count as wrong."""
+
+
+@inlined
+def tail_argument(tail, count, r, zt, vt, out):
+    """s = z_t - r v_t in `out`; returns |s|."""
+    total = 0.0
+    for i in range(tail, tail + count):
+        out[i] = zt[i] - r * vt[i]
+        total += out[i] * out[i]
+    return sqrt(total)
+
+
+@part
+def linearise(blocks, cones, it):
+    """H, and dx0 in DX; returns the largest entry of F, impulses times sqrt(A_ii): the root of an energy."""
+    H, R = it.H, it.rows
+    dx, s, y = R[DX], R[HX], R[Y]
+    zh, zt, vh, vt = R[ZH], R[ZT], R[VH], R[VT]
+    largest = 0.0
+    for i in range(dx.size):
+        dx[i] = 0.0
+    for b in range(blocks.row.size):
+        row, d, at = blocks.row[b], blocks.width[b], blocks.matrix[b]
+        first, last = blocks.cones[b], blocks.cones[b + 1]
+        for e in range(at, at + d * d):
+            H[e] = 0.0
+        c_head = R[C, row] + R[LIFT, row]
+        unit, r = sqrt(R[WEIGHT, row]), 1.0 / R[WEIGHT, row]
+        if first == last:
+            H[at] = 1.0 / c_head
+            dx[row] = -y[row] / c_head
+            largest = max(largest, abs(y[row]) / unit)
+            continue
+        radius, F_n, presses = 0.0, 0.0, False
+        if cones.mode[first] == OWN:
+            slot = cones.slot[first]
+            if cones.count[first] > 0:
+                largest = max(largest, unit * _linearise_own(slot, cones.tail[first], row, d, at, r, c_head, it))
+                continue
+            radius = zh[slot] - r * vh[slot]
+            presses = radius > 0.0
+            if presses:
+                F_n = r * vh[slot]
+                H[at] = 1.0 / c_head
+                dx[row] = -cones.sign[first] * vh[slot] / c_head
+            else:
+                F_n = zh[slot]
+                dx[row] = -cones.sign[first] * F_n
+            largest = max(largest, unit * abs(F_n))
+            first += 1
+        for k in range(first, last):
+            tail, count = cones.tail[k], cones.count[k]
+            follows = cones.mode[k] == FOLLOWING
+            limit = max(radius, 0.0) if follows else cones.offset[k]
+            norm = tail_argument(tail, count, r, zt, vt, s)
+            c_tail = R[C, tail] + R[LIFT, tail]
+            o = tail - row
+            if norm <= limit and limit > 0.0:  # sticks
+                for i in range(o, o + count):
+                    H[at + i * d + i] = 1.0 / c_tail
+                    dx[row + i] = -vt[row + i] / c_tail
+                    largest = max(largest, unit * r * abs(vt[row + i]))
+                continue
+            share = limit / norm if norm > 0.0 else 0.0
+            below = 1.0 - share + share * r * c_tail
+            along = 0.0
+            for i in range(tail, tail + count):
+                R[ED, i] = zt[i] - share * s[i]  # F
+                largest = max(largest, unit * abs(R[ED, i]))
+                s[i] = s[i] / norm if norm > 0.0 else 0.0
+                along += s[i] * R[ED, i]
+            led = dx[row] + F_n if follows and presses else 0.0  # the normal's part of d(limit)
+            for i in range(o, o + count):
+                p_i = s[row + i]
+                dx[row + i] = p_i * (led - along) - (R[ED, row + i] - along * p_i) / below
+                if follows and presses:
+                    H[at + i * d] = p_i / c_head
+                for j in range(o, o + count):
+                    H[at + i * d + j] = -share * r / below * p_i * s[row + j]
+                H[at + i * d + i] += share * r / below
+    return largest
+
+
+@inlined
+def _linearise_own(slot, tail, row, d, at, r, c_head, it):
+    """The cone of a convex contact; returns the largest entry of F."""
+    H, R = it.H, it.rows
+    dx, s, zt, vt = R[DX], R[HX], R[ZT], R[VT]
+    z_head, v_head, count = R[ZH, slot], R[VH, slot], d - 1
+    head = z_head - r * v_head
+    norm = tail_argument(tail, count, r, zt, vt, s)
+    c_tail = R[C, tail] + R[LIFT, tail]
+    largest = 0.0
+    if norm <= head:
+        H[at] = 1.0 / c_head
+        dx[row] = -v_head / c_head
+        largest = r * abs(v_head)
+        for i in range(1, d):
+            H[at + i * d + i] = 1.0 / c_tail
+            dx[row + i] = -vt[row + i] / c_tail
+            largest = max(largest, r * abs(vt[row + i]))
+        return largest
+    if norm <= -head:
+        dx[row] = -z_head
+        largest = abs(z_head)
+        for i in range(1, d):
+            dx[row + i] = -zt[row + i]
+            largest = max(largest, abs(zt[row + i]))
+        return largest
+    reach = 0.5 * (head + norm)
+    kappa = reach / norm
+    F_head, along = z_head - reach, 0.0
+    largest = abs(F_head)
+    for i in range(tail, tail + count):
+        R[ED, i] = zt[i] - kappa * s[i]
+        largest = max(largest, abs(R[ED, i]))
+        s[i] /= norm
+        along += s[i] * R[ED, i]
+    mean, half = 0.5 * (c_head + c_tail), 0.5 * (c_head - c_tail)
+    plus, minus = 0.5 * (F_head + along), 0.5 * (F_head - along)
+    up, down = -(plus / (r * mean) - half / mean * minus), -minus
+    below = 1.0 - kappa + kappa * r * c_tail
+    dx[row] = up + down
+    H[at] = 0.5 / mean
+    for i in range(1, d):
+        p_i = s[row + i]
+        H[at + i] = H[at + i * d] = 0.5 / mean * p_i
+        dx[row + i] = p_i * (up - down) - (R[ED, row + i] - along * p_i) / below
+        for j in range(1, d):
+            H[at + i * d + j] = (0.5 / mean - kappa * r / below) * p_i * s[row + j]
+        H[at + i * d + i] += kappa * r / below
+    return largest
+
+
+@part
+def measure(blocks, cones, system, it):
+    """y = J V + C x + b, r_p, and the blocks there; returns the size of F, or of r_p where that is larger."""
+    R, r_p = it.rows, it.bodies[RP]
+    for i in range(r_p.size):
+        r_p[i] = 0.0
+    push(blocks, system, it.local, R[X], r_p)
+    multiply(system, -1.0, it.bodies[V], r_p)
+    for i in range(R.shape[1]):
+        R[Y, i] = R[C, i] * R[X, i] + R[B, i]
+    pull(blocks, system, it.local, it.bodies[V], R[Y])
+    read_cones(cones, it)
+    F = linearise(blocks, cones, it)
+    for i in range(r_p.size):
+        F = max(F, abs(r_p[i]) * it.bodies[ROOT, i])
+    return F
+
+
+@part
+def polish(address, symmetric, most, enough, blocks, cones, system, fac, it, marks):
+    """Up to `most` Newton steps from x and V, until F is `enough`; returns the least F, its x is in BEST."""
+    R, dx, ep = it.rows, it.rows[DX], it.bodies[EP]
+    n, m = dx.size, ep.size
+    best = 0.0
+    for i in range(n):
+        R[LIFT, i] = SOFTNESS * R[WEIGHT, i]
+    for k in range(most + 1):
+        F = measure(blocks, cones, system, it)
+        if k == 0 or F < best:
+            best = F
+            for i in range(n):
+                R[BEST, i] = R[X, i]
+        if k == most or not F <= WORSE * best or F <= enough:
+            break
+        assemble(blocks, system, it, fac.numbers)
+        marks[FACTORISATIONS] += 1.0
+        if factor(address, symmetric, fac) == 0:
+            break
+        for i in range(m):
+            ep[i] = it.bodies[RP, i]
+        push(blocks, system, it.local, dx, ep)
+        solve_factor(fac, ep)
+        for i in range(n):
+            R[ED, i] = 0.0
+        pull(blocks, system, it.local, ep, R[ED])
+        for b in range(blocks.row.size):
+            row, d, at = blocks.row[b], blocks.width[b], blocks.matrix[b]
+            for i in range(d):
+                for j in range(d):
+                    dx[row + i] -= it.H[at + i * d + j] * R[ED, row + j]
+        for i in range(n):
+            R[X, i] += dx[i]
+        for i in range(m):
+            it.bodies[V, i] += ep[i]
+    return best

@@ -1,0 +1,1 @@
+"""`cone_interior`: an interior-point method for friction cones, boxes and half-lines."""

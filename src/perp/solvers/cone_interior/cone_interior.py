@@ -1,0 +1,266 @@
+"""An interior-point method for friction: second-order cones in body space, and Newton steps on the states it finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.kernels.conic.layout import FIXED, OWN, Iterate
+from perp.problems.inputs import Vector, require_count, require_number
+from perp.problems.operators import FactoredOperator
+from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
+from perp.problems.problem import Problem
+from perp.solvers.cone_interior.cones import ConeRows, list_cones
+from perp.solvers.cone_interior.system import SPACES, ConicSystem, make_system
+from perp.solvers.method import Method, State
+from perp.solvers.option_docs import About, option
+from perp.solvers.options import require_choices
+from perp.solvers.shared_options import ELIMINATION_ORDERS, ORDERING
+from perp.solvers.status import Status
+
+SOFTNESS = 1e-3
+"""The compliance, as a share of A_ii, with which all contacts stick at the start."""
+
+MOST_SHORT = 6
+"""Short steps in a row after which an attempt is given up."""
+
+MOST_ITERATIONS = 60
+"""Iterations of an attempt."""
+
+ATTEMPTS = ((10.0, 1.0), (1.0, 10.0), (100.0, 1.0), (3.0, 3.0))
+"""Friction targets, as factors of the option, and sizes of the start, one after the other."""
+
+
+ACCURACY = 1e-2
+"""A step is refined until what is left of its equations is this share of each pair."""
+
+SYMMETRIC_LIFT, LIFT = 1e-10, 1e-9
+"""The compliance, as a share of A_ii, that rigid rows have in the matrix of a step alone."""
+
+WARM_STEPS, WARM_SUCCESS = 6, 1e-11
+"""Newton steps from a given point, and what they must leave as a share of the unit of F."""
+
+DONE = "the states of all contacts are found, and rounding errors are all that is left"
+
+
+@dataclass
+class ConicState(State):
+    rows: ConeRows
+    conic: ConicSystem
+    iterate: Iterate
+    marks: NDArray[np.float64]
+    unit: float
+    """What F of a polish is measured by: the largest |b| / sqrt(A_ii)."""
+    options: NDArray[np.float64]
+    is_warm: bool
+    """Whether a point to start from is given, and not tried yet."""
+    attempt: int = 0
+    since: int = 0
+    """Iterations of this attempt."""
+
+
+@dataclass(frozen=True)
+class ConeInterior(Method):
+    """TODO"""
+
+    name: ClassVar[str] = "cone_interior"
+    family: ClassVar[str] = "newton"
+    accepts: ClassVar[frozenset[str]] = frozenset(
+        {"lcp", "box", "contact/box", "contact/cone", "contact/convex", "contact/disc"}
+    )
+    needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})
+    requires: ClassVar[str] = "a positive semidefinite A, best in factored form; contacts may be redundant"
+    reference: ClassVar[str] = "Nesterov & Todd 1997; Mehrotra 1992; Gondzio 1996; Alart & Curnier 1991"
+    counted: ClassVar[tuple[str, ...]] = ("tau", "step_length", "factorisations", "solves", "attempts")
+    check_every: ClassVar[int] = 4
+    scales_itself: ClassVar[bool] = True
+
+    friction_target: float = option(
+        10.0, About("aim of products of friction on the path, over that of normals", above=0.0)
+    )
+    correctors: int = option(2, About("further solves an iteration, where steps are short", at_least=0))
+    refinements: int = option(8, About("rounds of iterative refinement of a step, at most", at_least=0))
+    boundary: float = option(0.9, About("share of the longest step inside the cones", above=0.0, below=1.0))
+    attempts: int = option(4, About("paths to try, where one of them ends before a solution", at_least=1))
+    polish: bool = option(True, About("whether Newton steps on the states of contacts give the last digits"))
+    space: str = option("auto", About("unknowns of the factor: velocities of bodies, or impulses", SPACES))
+    ordering: str = option("amd", ORDERING)
+
+    def __post_init__(self) -> None:
+        for name in ("correctors", "refinements"):
+            require_count(getattr(self, name), name)
+        require_count(self.attempts, "attempts", least=1)
+        for name in ("friction_target", "boundary"):
+            require_number(getattr(self, name), name, positive=True)
+        if self.boundary >= 1.0:
+            raise ValueError(f"boundary is {self.boundary}; it must lie strictly between 0 and 1")
+        require_choices(self, space=SPACES, ordering=ELIMINATION_ORDERS)
+
+    def objection(self, problem: Problem) -> str | None:
+        if self.space == "body" and not isinstance(problem.A, FactoredOperator):
+            return "space='body' needs A in factored form"
+        return None
+
+    def default_iterations(self, problem: Problem) -> int:
+        return MOST_ITERATIONS * self.attempts
+
+    def start(self, problem: Problem, x: Vector) -> ConicState:
+        from perp.kernels.conic import layout, path
+
+        rows = list_cones(problem)
+        conic = make_system(problem, rows, self.space, self.ordering)
+        it = conic.new_iterate(rows)
+        weight = _block_means(rows, conic.diagonal)
+        lines = ((layout.B, conic.b), (layout.C, conic.compliance), (layout.CENTRE, rows.centre), (layout.WEIGHT, weight))
+        for line, numbers in lines:
+            it.rows[line] = numbers
+        it.bodies[layout.ROOT] = conic.roots
+        state = ConicState(
+            x,
+            rows=rows,
+            conic=conic,
+            iterate=it,
+            marks=np.zeros(path.MARKS),
+            unit=float(np.max(np.abs(conic.b) / np.sqrt(weight), initial=0.0)) or 1.0,
+            options=self._kernel_options(rows),
+            is_warm=bool(x.any()) and self.polish and conic.in_bodies,
+            repeatable=False,
+            ends_itself=True,
+            counters=dict.fromkeys(self.counted, 0.0),
+        )
+        if not state.is_warm:
+            self._begin(state)
+        return state
+
+    def _kernel_options(self, rows: ConeRows) -> NDArray[np.float64]:
+        """As `perp.kernels.conic.run` reads them."""
+        lift = SYMMETRIC_LIFT if rows.symmetric else LIFT
+        return np.array(
+            [
+                *(self.refinements, ACCURACY, self.correctors, self.boundary),
+                *(lift, float(self.polish), SOFTNESS, MOST_SHORT),
+            ]
+        )
+
+    def step(self, problem: Problem, state: State, count: int) -> None:
+        from perp.kernels.conic import path, run
+
+        assert isinstance(state, ConicState)
+        done = 0
+        while done < count and state.ended is None:
+            if state.is_warm:
+                self._try_warm(problem, state)
+                done += 1
+                continue
+            made = self._run(state, run.FOLLOW, min(count - done, MOST_ITERATIONS - state.since))
+            done += made
+            state.since += made
+            self._judge(problem, state)
+        state.unused = count - done
+        marks = state.marks
+        state.counters |= {
+            "tau": marks[path.TAU],
+            "step_length": marks[path.LONGEST],
+            "factorisations": marks[path.FACTORISATIONS],
+            "solves": marks[path.SOLVES],
+            "attempts": state.attempt + 1.0,
+        }
+
+    def _run(self, state: ConicState, what: int, count: int) -> int:
+        from perp.kernels.blas import product_address
+        from perp.kernels.conic.run import run
+
+        conic = state.conic
+        return int(
+            run(
+                *(what, product_address(), conic.in_bodies, conic.symmetric, state.options),
+                *(state.rows.cones, conic.blocks, conic.system, conic.factor, state.iterate),
+                *(state.marks, state.unit, count),
+            )
+        )
+
+    def _begin(self, state: ConicState) -> None:
+        """A point on the axes of all cones, with equal products, as large as contacts that stick need it."""
+        from perp.kernels.conic import layout, run
+
+        rows, it, marks = state.rows, state.iterate, state.marks
+        weighting, size = ATTEMPTS[state.attempt % len(ATTEMPTS)]
+        marks[run.SHORT], marks[run.TRIED], marks[run.ENDED] = 0.0, np.inf, run.GOES_ON
+        state.since = 0
+        self._run(state, run.START, 0)
+        if marks[run.ENDED] == run.BROKEN:
+            state.ended = Status.BREAKDOWN, "A cannot be factored, even with a compliance of a thousandth"
+            return
+        block, cones = rows.block_of_row, rows.cones
+        inside = block >= 0
+        stuck = np.bincount(block[inside], it.rows[layout.DX, inside] ** 2, rows.row.size)
+        energies = np.bincount(block[inside], (state.conic.b**2 / it.rows[layout.WEIGHT])[inside], rows.row.size)
+        energy = float(energies.mean()) if energies.size and energies.any() else 1.0
+        head = (size * (np.sqrt(stuck) + np.sqrt(energy / it.rows[layout.WEIGHT, rows.row])))[rows.block_of_cone]
+        head = np.where(cones.mode == FIXED, cones.offset, head)
+        it.target[:] = np.where(cones.mode == OWN, 1.0, weighting / ATTEMPTS[0][0] * self.friction_target)
+        product = size * energy * it.target
+        x, y = it.rows[layout.X], it.rows[layout.Y]
+        x[:], y[:] = np.where(inside, it.rows[layout.DX], rows.value), 0.0
+        tails = np.concatenate([cones.tail[cones.count > k] + k for k in range(int(cones.count.max(initial=0)))] or [[]])
+        tails = tails.astype(np.int64)
+        x[tails] = it.rows[layout.CENTRE, tails]
+        own = cones.mode == OWN
+        x[cones.head[own]] = cones.sign[own] * (head + cones.offset)[own]
+        y[cones.head[own]] = cones.sign[own] * (product / head)[own]
+        it.rows[layout.VH, cones.slot] = product / head
+        it.bodies[layout.V] = it.bodies[layout.DV]
+
+    def _try_warm(self, problem: Problem, state: ConicState) -> None:
+        """Newton steps from the caller's point; a cold start where its states are not those of the solution."""
+        from perp.kernels.conic import layout, run
+
+        state.is_warm = False
+        it, order = state.iterate, state.conic.system.rows
+        it.rows[layout.X] = state.x * state.rows.unit
+        A = problem.A
+        assert isinstance(A, FactoredOperator)
+        it.bodies[layout.V] = A.velocity(state.x)[order]
+        self._run(state, run.POLISH, WARM_STEPS)
+        if state.marks[run.POLISHED] <= WARM_SUCCESS * state.unit:
+            self._answer(problem, state, layout.BEST)
+            state.ended = Status.REDUCED_ACCURACY, DONE
+        else:
+            self._begin(state)
+
+    def _judge(self, problem: Problem, state: ConicState) -> None:
+        """What the iterations came to: an answer, the next attempt, or the end."""
+        from perp.kernels.conic import layout, run
+
+        ended = state.marks[run.ENDED]
+        self._answer(problem, state, layout.BEST if ended == run.DONE else layout.X)
+        if ended == run.DONE:
+            state.ended = Status.REDUCED_ACCURACY, DONE
+        elif ended != run.GOES_ON or state.since >= MOST_ITERATIONS:
+            state.attempt += 1
+            if state.attempt < self.attempts:
+                self._begin(state)
+            else:
+                state.attempt -= 1
+                state.ended = Status.STAGNATED, "no path that was tried leads to a solution"
+
+    @staticmethod
+    def _answer(problem: Problem, state: ConicState, line: int) -> None:
+        x = state.iterate.rows[line] / state.rows.unit
+        if np.isfinite(x).all():
+            state.x = problem.project(x)
+
+
+def _block_means(rows: ConeRows, diagonal: Vector) -> Vector:
+    """The mean A_ii of each block, for its rows; a row without one has a typical one."""
+    block = rows.block_of_row
+    inside = block >= 0
+    counts = np.maximum(np.bincount(block[inside], minlength=rows.row.size), 1)
+    means = np.bincount(block[inside], diagonal[inside], rows.row.size) / counts
+    typical = float(means.mean()) if means.any() else 1.0
+    weight = np.full(diagonal.size, typical)
+    weight[inside] = np.where(means > 0.0, means, typical)[block[inside]]
+    return weight

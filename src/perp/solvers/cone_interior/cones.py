@@ -1,0 +1,128 @@
+"""A problem as second-order cones: which rows belong to which cone, in units where friction is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.kernels.conic.layout import FIXED, FOLLOWING, OWN, Cones
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import Vector
+from perp.problems.problem import Problem
+
+EQUATION = -1
+"""Stands for the length of the tail of rows that are in a block and in no cone."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConeRows:
+    """Cones and blocks of a problem (`perp.kernels.conic.layout`) whose x is `unit` times the caller's."""
+
+    cones: Cones
+    row: NDArray[np.int64]
+    """The first row of each block."""
+    width: NDArray[np.int64]
+    first_cone: NDArray[np.int64]
+    """The cones of block b are first_cone[b] to first_cone[b + 1]."""
+    unit: Vector
+    """The caller's y is y times this."""
+    centre: Vector
+    """The middle of rows with two bounds."""
+    value: Vector
+    """x of rows that are in no block, as they cannot move: tangents without friction, equal bounds."""
+    symmetric: bool
+    """Whether no cone follows the normal of a contact."""
+
+    @property
+    def block_of_cone(self) -> NDArray[np.int64]:
+        return np.repeat(np.arange(self.row.size), np.diff(self.first_cone))
+
+    @property
+    def block_of_row(self) -> NDArray[np.int64]:
+        """-1 for rows that are in no block."""
+        block = np.full(self.unit.size, -1, dtype=np.int64)
+        for k in range(int(self.width.max(initial=0))):
+            wide = np.flatnonzero(self.width > k)
+            block[self.row[wide] + k] = wide
+        return block
+
+
+class _Table:
+    """Cones as they are found: columns slot, tail, count, mode, head, sign, offset, and row and width of the block."""
+
+    def __init__(self) -> None:
+        self._parts = [np.empty((0, 9))]
+
+    def add(self, slot: NDArray[np.int64], count: int, mode: int, *, tail: int = 0, **other: object) -> None:
+        """Cones with heads at `slot`; `tail` counts from there. The block begins at `block`, by default at the slot."""
+        block = np.asarray(other.get("block", slot))
+        columns = (slot, slot + tail, count, mode, other.get("head", block), other.get("sign", 1.0))
+        columns += (other.get("offset", 0.0), block, other.get("width", 1))
+        whole = [np.broadcast_to(np.asarray(part, dtype=np.float64), slot.size) for part in columns]
+        self._parts.append(np.stack(whole, axis=1))
+
+    def sorted(self) -> NDArray[np.float64]:
+        """By block, and there by slot: an OWN cone comes first."""
+        table = np.concatenate(self._parts)
+        return table[np.lexsort((table[:, 0], table[:, 7]))]
+
+
+def list_cones(problem: Problem) -> ConeRows:
+    n = problem.n
+    unit, centre, value = np.ones(n), np.zeros(n), np.zeros(n)
+    table = _Table()
+    first = 0
+    if isinstance(problem, ContactProblem):
+        first = problem.contact_rows
+        _add_contacts(table, problem, unit)
+        lower, upper = problem.lower, problem.upper
+    else:
+        lower, upper = problem.bounds(np.zeros(n))
+    _add_rows(table, lower, upper, first, centre)
+    equal = lower == upper
+    value[first:][equal] = lower[equal]
+    numbers = table.sorted()
+    row, begin = np.unique(numbers[:, 7].astype(np.int64), return_index=True)
+    is_cone = numbers[:, 2] != EQUATION
+    counts = np.add.reduceat(is_cone, begin) if begin.size else np.zeros(0)
+    first_cone = np.append(0, np.cumsum(counts)).astype(np.int64)
+    width = numbers[begin, 8].astype(np.int64)
+    numbers = numbers[is_cone]
+    cones = Cones(*(numbers[:, k].astype(np.int64) for k in range(5)), numbers[:, 5].copy(), numbers[:, 6].copy())
+    symmetric = not bool((cones.mode == FOLLOWING).any())
+    return ConeRows(cones, row, width, first_cone, unit, centre, value, symmetric)
+
+
+def _add_contacts(table: _Table, problem: ContactProblem, unit: Vector) -> None:
+    d = problem.dimension
+    rubs = problem.friction > 0.0
+    smooth, rough = problem.normal_rows[~rubs], problem.normal_rows[rubs]
+    strength = problem.friction[rubs]
+    if problem.model != "disc":
+        unit[rough] = strength
+    table.add(smooth, 0, OWN)
+    if problem.model == "convex":
+        table.add(rough, d - 1, OWN, tail=1, width=d)
+        return
+    table.add(rough, 0, OWN, width=d)
+    if problem.model == "disc":
+        table.add(rough + 1, d - 1, FIXED, block=rough, offset=strength, width=d)
+    elif problem.model == "box":
+        for k in range(1, d):
+            table.add(rough + k, 1, FOLLOWING, block=rough, width=d)
+    else:
+        table.add(rough + 1, d - 1, FOLLOWING, block=rough, width=d)
+
+
+def _add_rows(table: _Table, lower: Vector, upper: Vector, first: int, centre: Vector) -> None:
+    """Rows of their own, after the contacts."""
+    row = first + np.arange(lower.size)
+    below, above = np.isfinite(lower), np.isfinite(upper)
+    both = below & above & (lower < upper)
+    table.add(row[~below & ~above], EQUATION, OWN)
+    table.add(row[below & ~above], 0, OWN, offset=lower[below & ~above])
+    table.add(row[above & ~below], 0, OWN, sign=-1.0, offset=-upper[above & ~below])
+    table.add(row[both], 1, FIXED, offset=0.5 * (upper[both] - lower[both]))
+    centre[row[both]] = 0.5 * (lower[both] + upper[both])

@@ -1,0 +1,179 @@
+"""The linear equations of a problem as the kernels read them: in body space for factored A, else in contact space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from perp.kernels.conic.layout import BODY_LINES, ROW_LINES, Blocks, Factor, Iterate, System
+from perp.linalg.free_systems.body_plans import make_body_plan, movable_parts
+from perp.linalg.plan import Plan, with_diagonal
+from perp.linalg.sparse_lu import LUArrays
+from perp.problems.inputs import Vector
+from perp.problems.operators import FactoredOperator
+from perp.problems.problem import Problem
+from perp.solvers.cone_interior.cones import ConeRows
+
+Integers = NDArray[np.int64]
+
+SPACES = ("auto", "body", "contact")
+
+
+@dataclass(frozen=True, eq=False)
+class ConicSystem:
+    in_bodies: bool
+    plan: Plan
+    blocks: Blocks
+    system: System
+    factor: Factor
+    compliance: Vector
+    """C, in the units of the cones; zero in contact space, where A has it."""
+    b: Vector
+    diagonal: Vector
+    """A_ii."""
+    roots: Vector
+    """1 / sqrt(M_ii), or of A_ii in contact space, in the order of the factor."""
+    symmetric: bool
+
+    def new_iterate(self, rows: ConeRows) -> Iterate:
+        n, unknowns = rows.unit.size, self.plan.symbolic.n
+        size = int(np.diff(self.system.group_columns).max(initial=1))
+        return Iterate(
+            rows=np.zeros((len(ROW_LINES), n)),
+            bodies=np.zeros((len(BODY_LINES), unknowns)),
+            target=np.ones(rows.cones.slot.size),
+            H=np.zeros(int(np.sum(rows.width**2))),
+            local=np.zeros(size * size + size),
+        )
+
+
+@dataclass(frozen=True)
+class _Matrices:
+    """In body space M and J, in contact space A and the identity; in the units of the cones."""
+
+    plan: Plan
+    whole: sparse.csr_array
+    lower: Vector
+    upper: Vector
+    pointers: Integers
+    columns: Integers
+    data: Vector
+    compliance: Vector
+
+
+def make_system(problem: Problem, rows: ConeRows, space: str, ordering: str) -> ConicSystem:
+    from perp.kernels.conic import groups
+
+    A, unit = problem.A, rows.unit
+    in_bodies = isinstance(A, FactoredOperator) and space != "contact"
+    parts = _bodies(A, unit, ordering) if isinstance(A, FactoredOperator) and in_bodies else _contacts(A, rows, ordering)
+    plan, symbolic = parts.plan, parts.plan.symbolic
+    columns_in_order = symbolic.inverse[parts.columns]
+    block_pointers = np.zeros(rows.row.size + 1, dtype=np.int64)
+    block_columns = np.empty(parts.columns.size, dtype=np.int64)
+    mark = np.full(symbolic.n, -1, dtype=np.int64)
+    groups.union_columns(parts.pointers, columns_in_order, rows.row, rows.width, block_pointers, block_columns, mark)
+    group_of, columns = np.empty(rows.row.size, dtype=np.int64), np.empty_like(block_columns)
+    group_columns = np.zeros(rows.row.size + 1, dtype=np.int64)
+    count = groups.gather_groups(block_pointers, block_columns, in_bodies, group_of, group_columns, columns)
+    group_columns = group_columns[: count + 1].copy()
+    sizes = np.diff(group_columns)
+    group_places = np.append(0, np.cumsum(sizes**2))
+    places = np.empty(int(group_places[-1]), dtype=np.int64)
+    groups.find_places(group_columns, columns, *plan.lower, group_places, places)
+    start = np.append(0, np.cumsum(rows.width * sizes[group_of]))
+    jacobian = np.zeros(int(start[-1]))
+    groups.spread_rows(
+        *(parts.pointers, columns_in_order, parts.data, rows.row, rows.width),
+        *(group_of, group_columns, columns, start, jacobian),
+    )
+    group_blocks = np.append(np.flatnonzero(np.diff(group_of, prepend=-1)), rows.row.size)
+    order = symbolic.permutation
+    permuted = sparse.csr_array(parts.whole[order][:, order])
+    system = System(
+        group_blocks=group_blocks,
+        group_columns=group_columns,
+        columns=columns,
+        group_places=group_places,
+        places=places,
+        jacobian=jacobian,
+        base=np.concatenate([parts.lower, parts.upper]),
+        pointers=permuted.indptr.astype(np.int64),
+        indices=permuted.indices.astype(np.int64),
+        values=permuted.data.copy(),
+        rows=np.array(order),
+    )
+    matrix = np.append(0, np.cumsum(rows.width**2))[:-1]
+    blocks = Blocks(rows.row, rows.width, rows.first_cone, matrix, start[:-1])
+    b = problem.b / unit
+    if rows.value.any():  # rows that cannot move act on the others
+        b = A.slack(rows.value, problem.b, np.empty(problem.n)) / unit
+    own = np.abs(permuted.diagonal())
+    return ConicSystem(
+        in_bodies=in_bodies,
+        plan=plan,
+        blocks=blocks,
+        system=system,
+        factor=_make_factor(plan),
+        compliance=parts.compliance,
+        b=b,
+        diagonal=A.diagonal() / unit**2,
+        roots=1.0 / np.sqrt(np.where(own > 0.0, own, 1.0)),
+        symmetric=rows.symmetric and (in_bodies or np.array_equal(parts.lower, parts.upper)),
+    )
+
+
+def _bodies(A: FactoredOperator, unit: Vector, ordering: str) -> _Matrices:
+    body = make_body_plan(A, ordering)
+    J, mass = movable_parts(A)
+    pointers = J.indptr.astype(np.int64)
+    data = J.data / np.repeat(unit, np.diff(pointers))
+    numbers = body.mass_numbers
+    compliance = A.compliance / unit**2
+    return _Matrices(body.plan, mass, numbers, numbers, pointers, J.indices.astype(np.int64), data, compliance)
+
+
+def _contacts(A: object, rows: ConeRows, ordering: str) -> _Matrices:
+    scale = sparse.diags_array(1.0 / rows.unit)
+    whole = with_diagonal(sparse.csr_array(scale @ sparse.csr_array(A.to_sparse()) @ scale))  # type: ignore[attr-defined]
+    whole.sum_duplicates()
+    plan = Plan.make(_full_pattern(whole, rows), ordering)
+    n = rows.unit.size
+    transposed = sparse.csr_array(whole.T)
+    own = np.arange(n)
+    return _Matrices(
+        plan, whole, plan.scatter(whole), plan.scatter(transposed), np.arange(n + 1), own, np.ones(n), np.zeros(n)
+    )
+
+
+def _full_pattern(A: sparse.csr_array, rows: ConeRows) -> sparse.csr_array:
+    """Ones where A, its transpose or a block on its diagonal may have a number."""
+    ones = sparse.csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
+    block = rows.block_of_row
+    inside = np.flatnonzero(block >= 0)
+    member = sparse.csr_array((np.ones(inside.size), (inside, block[inside])), shape=(block.size, rows.row.size))
+    return sparse.csr_array(ones + ones.T + member @ member.T)
+
+
+def _make_factor(plan: Plan) -> Factor:
+    arrays = LUArrays.make(plan)
+    return Factor(
+        *plan.structure,
+        *plan.updates,
+        plan.lower.start,
+        plan.target,
+        floor=np.full(plan.symbolic.n, 1e-300),
+        numbers=np.zeros(2 * plan.lower.row.size),
+        L=arrays.L,
+        U=arrays.U,
+        position=arrays.position,
+        spread=arrays.spread,
+        product=arrays.product,
+        product_upper=arrays.product_u,
+        inverse=arrays.inverse,
+        work=arrays.work,
+        found=np.zeros(2, dtype=np.int64),
+    )
