@@ -33,6 +33,7 @@ from perp.problems.proofs import ErrorBound, Proof, error_bounds, prove
 from perp.problems.residuals import Residuals, verify
 from perp.solvers.api import solve
 from perp.solvers.auto.explain import Explanation, explain
+from perp.solvers.cone_interior.cone_interior import ConeInterior
 from perp.solvers.fixed_box import solve_fixed_box
 from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
@@ -165,6 +166,7 @@ __all__ = [
     "InteriorPoint",
     "InteriorPivoting",
     "ConeNewton",
+    "ConeInterior",
     "PGCG",
     "MPRGP",
     "APGD",

@@ -34,6 +34,7 @@ NEWTON = (
     perp.InteriorPoint(),
     perp.InteriorPivoting(),
     perp.ConeNewton(),
+    perp.ConeInterior(friction_target=3.0, space="body"),
 )
 GRADIENT = (perp.PGCG(), perp.MPRGP(), perp.APGD(), perp.SPG(), perp.ADMM())
 OTHERS = (perp.Multigrid(), perp.QuadraticProgram(), perp.ConeProgram())

@@ -8,6 +8,7 @@ from typing import Any
 
 from perp.errors import suggest
 from perp.problems.problem import Problem
+from perp.solvers.cone_interior.cone_interior import ConeInterior
 from perp.solvers.fit import misfit
 from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
@@ -65,6 +66,7 @@ METHODS: tuple[type[Method], ...] = (
     InteriorPoint,
     InteriorPivoting,
     ConeNewton,
+    ConeInterior,
     PGCG,
     MPRGP,
     APGD,

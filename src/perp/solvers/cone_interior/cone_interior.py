@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.kernels.conic.layout import FIXED, OWN, Iterate
+from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators import FactoredOperator
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
@@ -64,10 +65,36 @@ class ConicState(State):
 
 @dataclass(frozen=True)
 class ConeInterior(Method):
-    """TODO"""
+    """Interior points of second-order cones: a path to the solution, and Newton steps on the states that it shows.
+
+    Every condition is a pair z, v in the cone {head >= |tail|} with z . v = 0 at a solution, in units in which friction
+    is one (`perp.kernels.conic.layout` has the table): a bound is a half-line; two bounds, and a disc of given radius,
+    are cones with a fixed head; a convex contact is one cone; Coulomb's law is two pairs, x_n with y_n and (x_n, x_t)
+    with (s, y_t), s the slip speed, a multiplier. The path has, with the Jordan product and its unit e,
+
+        M V = J^T x,    y = J V + C x + b,    z o v = tau target e    for every cone,
+
+    and tau falls to zero. The target of pairs of friction with a head that is fixed or follows is `friction_target`,
+    that of the others one. One iteration is one factorisation and at least two solves: with Nesterov and Todd's scaling
+    T the products become W dx + dy = g, W = T^-2 or parts of it, and K = M + J^T (W + C)^-1 J is factored; then come
+    Mehrotra's predictor and corrector (1992) and up to `correctors` of Gondzio's (1996), each refined in up to
+    `refinements` rounds by the equations of x and V together, which redundant contacts and large mass ratios need.
+    The step is the share `boundary` of the longest one inside the cones. K is symmetric unless a head follows.
+
+    Without J, or with `space="contact"`, A + W is factored instead; A may then have any form that can be written out.
+
+    Where the point is near a solution (`polish`), Newton's method on Alart and Curnier's equations (1991) is tried: it
+    converges in a few factorisations to rounding errors if the states of all contacts are those of the solution, else
+    the path goes on where it was. A start other than zero is tried in this way first, which is one iteration. Both
+    need the body space; in contact space the path itself goes to the end, and every solve starts cold.
+
+    For convex problems (no head that follows) the path leads to a solution where there is one that is strictly inside.
+    For Coulomb's law nothing is proved: the path may fold. Where it does, up to `attempts` paths are followed, with
+    other targets of friction and other sizes of the start.
+    """
 
     name: ClassVar[str] = "cone_interior"
-    family: ClassVar[str] = "newton"
+    family: ClassVar[str] = "interior"
     accepts: ClassVar[frozenset[str]] = frozenset(
         {"lcp", "box", "contact/box", "contact/cone", "contact/convex", "contact/disc"}
     )
@@ -102,6 +129,8 @@ class ConeInterior(Method):
     def objection(self, problem: Problem) -> str | None:
         if self.space == "body" and not isinstance(problem.A, FactoredOperator):
             return "space='body' needs A in factored form"
+        if self.space != "contact" and _has_uneven_tangents(problem):
+            return "in body space the tangents of a contact must have one compliance; space='contact' takes any"
         return None
 
     def default_iterations(self, problem: Problem) -> int:
@@ -114,9 +143,8 @@ class ConeInterior(Method):
         conic = make_system(problem, rows, self.space, self.ordering)
         it = conic.new_iterate(rows)
         weight = _block_means(rows, conic.diagonal)
-        lines = ((layout.B, conic.b), (layout.C, conic.compliance), (layout.CENTRE, rows.centre), (layout.WEIGHT, weight))
-        for line, numbers in lines:
-            it.rows[line] = numbers
+        it.rows[layout.B], it.rows[layout.C] = conic.b, conic.compliance
+        it.rows[layout.CENTRE], it.rows[layout.WEIGHT] = rows.centre, weight
         it.bodies[layout.ROOT] = conic.roots
         state = ConicState(
             x,
@@ -205,8 +233,8 @@ class ConeInterior(Method):
         product = size * energy * it.target
         x, y = it.rows[layout.X], it.rows[layout.Y]
         x[:], y[:] = np.where(inside, it.rows[layout.DX], rows.value), 0.0
-        tails = np.concatenate([cones.tail[cones.count > k] + k for k in range(int(cones.count.max(initial=0)))] or [[]])
-        tails = tails.astype(np.int64)
+        longest = int(cones.count.max(initial=0))
+        tails = np.concatenate([cones.tail[:0], *(cones.tail[cones.count > k] + k for k in range(longest))])
         x[tails] = it.rows[layout.CENTRE, tails]
         own = cones.mode == OWN
         x[cones.head[own]] = cones.sign[own] * (head + cones.offset)[own]
@@ -252,6 +280,15 @@ class ConeInterior(Method):
         x = state.iterate.rows[line] / state.rows.unit
         if np.isfinite(x).all():
             state.x = problem.project(x)
+
+
+def _has_uneven_tangents(problem: Problem) -> bool:
+    """Whether tangents that share a cone differ in compliance: (W + C)^-1 is then not closed in the basis of T."""
+    A = problem.A
+    if not isinstance(A, FactoredOperator) or not isinstance(problem, ContactProblem) or problem.model == "box":
+        return False
+    tangents = A.compliance[: problem.contact_rows].reshape(-1, problem.dimension)[problem.friction > 0.0, 1:]
+    return bool((tangents != tangents[:, :1]).any())
 
 
 def _block_means(rows: ConeRows, diagonal: Vector) -> Vector:

@@ -13,7 +13,7 @@ from perp.linalg.free_systems.body_plans import make_body_plan, movable_parts
 from perp.linalg.plan import Plan, with_diagonal
 from perp.linalg.sparse_lu import LUArrays
 from perp.problems.inputs import Vector
-from perp.problems.operators import FactoredOperator
+from perp.problems.operators import FactoredOperator, Operator
 from perp.problems.problem import Problem
 from perp.solvers.cone_interior.cones import ConeRows
 
@@ -69,7 +69,7 @@ def make_system(problem: Problem, rows: ConeRows, space: str, ordering: str) -> 
 
     A, unit = problem.A, rows.unit
     in_bodies = isinstance(A, FactoredOperator) and space != "contact"
-    parts = _bodies(A, unit, ordering) if isinstance(A, FactoredOperator) and in_bodies else _contacts(A, rows, ordering)
+    parts = _bodies(A, unit, ordering) if isinstance(A, FactoredOperator) and in_bodies else _rows(A, rows, ordering)
     plan, symbolic = parts.plan, parts.plan.symbolic
     columns_in_order = symbolic.inverse[parts.columns]
     block_pointers = np.zeros(rows.row.size + 1, dtype=np.int64)
@@ -111,6 +111,8 @@ def make_system(problem: Problem, rows: ConeRows, space: str, ordering: str) -> 
     b = problem.b / unit
     if rows.value.any():  # rows that cannot move act on the others
         b = A.slack(rows.value, problem.b, np.empty(problem.n)) / unit
+    if not in_bodies:
+        b = np.where(rows.block_of_row >= 0, b, -rows.value)  # with their rows of the identity: y = 0, and dx = 0
     own = np.abs(permuted.diagonal())
     return ConicSystem(
         in_bodies=in_bodies,
@@ -136,9 +138,12 @@ def _bodies(A: FactoredOperator, unit: Vector, ordering: str) -> _Matrices:
     return _Matrices(body.plan, mass, numbers, numbers, pointers, J.indices.astype(np.int64), data, compliance)
 
 
-def _contacts(A: object, rows: ConeRows, ordering: str) -> _Matrices:
-    scale = sparse.diags_array(1.0 / rows.unit)
-    whole = with_diagonal(sparse.csr_array(scale @ sparse.csr_array(A.to_sparse()) @ scale))  # type: ignore[attr-defined]
+def _rows(A: Operator, rows: ConeRows, ordering: str) -> _Matrices:
+    """A, with rows and columns of the identity for what is in no block."""
+    inside = rows.block_of_row >= 0
+    scale = sparse.diags_array(inside / rows.unit)
+    fixed = sparse.diags_array(np.where(inside, 0.0, 1.0))
+    whole = with_diagonal(sparse.csr_array(scale @ sparse.csr_array(A.to_sparse()) @ scale + fixed))
     whole.sum_duplicates()
     plan = Plan.make(_full_pattern(whole, rows), ordering)
     n = rows.unit.size
