@@ -58,8 +58,8 @@ for ordering in ("cuthill_mckee", "nested_dissection", "best"):
     perp.solve(grid, perp.BlockPrincipal(ordering=ordering))
 
 counts = {}
-for module in pkgutil.iter_modules(perp.kernels.__path__):
-    loaded = importlib.import_module("perp.kernels." + module.name)
+for module in pkgutil.walk_packages(perp.kernels.__path__, "perp.kernels."):
+    loaded = importlib.import_module(module.name)
     for name, item in vars(loaded).items():
         if hasattr(item, "signatures") and item.py_func.__module__ == loaded.__name__:
             if not {"forceinline", "no_cpython_wrapper"} & set(item.targetoptions):

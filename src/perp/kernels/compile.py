@@ -14,9 +14,9 @@ The cache watches the file of a kernel only: after a change in a file that other
 fischer.py, cones.py, local_contacts.py, sweeping.py, dense.py, csr.py, runs.py, factored.py, body_pairs.py,
 planar_pairs.py, discs_walls.py, point_contacts.py, modulus.py, nncg.py, joints_frames.py, body_space.py, blas.py,
 clock.py, lanes.py, cholesky.py, principal_pivots.py, growing_factor.py, lemke_basis.py, index_sets.py,
-incomplete_cholesky.py, grid_sweeping.py, grid_constant.py, grid_faces.py, multigrid_steps.py, multigrid_rows.py,
-multigrid_transfer.py, multigrid_table.py, multigrid_coarsening.py, multigrid_bounds.py, fluid_cells.py,
-fluid_fields.py, fluid_walls.py) run `make clean-kernels`.
+supernodal_lu.py, all of conic/, incomplete_cholesky.py, grid_sweeping.py, grid_constant.py, grid_faces.py,
+multigrid_steps.py, multigrid_rows.py, multigrid_transfer.py, multigrid_table.py, multigrid_coarsening.py,
+multigrid_bounds.py, fluid_cells.py, fluid_fields.py, fluid_walls.py) run `make clean-kernels`.
 """
 
 from __future__ import annotations

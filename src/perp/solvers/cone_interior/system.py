@@ -83,7 +83,9 @@ def make_system(problem: Problem, rows: ConeRows, space: str, ordering: str) -> 
     sizes = np.diff(group_columns)
     group_places = np.append(0, np.cumsum(sizes**2))
     places = np.empty(int(group_places[-1]), dtype=np.int64)
-    groups.find_places(group_columns, columns, *plan.lower, group_places, places)
+    # in contact space the numbers of a block stand in the order of its rows, not of the factor
+    placed = columns if in_bodies else symbolic.inverse[np.flatnonzero(rows.block_of_row >= 0)]
+    groups.find_places(group_columns, placed, *plan.lower, group_places, places)
     start = np.append(0, np.cumsum(rows.width * sizes[group_of]))
     jacobian = np.zeros(int(start[-1]))
     groups.spread_rows(
