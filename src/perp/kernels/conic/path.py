@@ -56,6 +56,9 @@ LEAST_SIGMA = 1e-4
 ENOUGH = 0.9
 """A longest step from which on no further corrector is tried."""
 
+AT_THE_END = 0.99
+"""The share of the longest step that is taken once that is `ENOUGH`."""
+
 REACH, FURTHER = 1.08, 0.08
 """A further corrector aims at a step this much longer (factor and summand), and is worth it if it brings `WORTH`."""
 
@@ -65,7 +68,7 @@ LOW, HIGH = 0.1, 10.0
 """Products within these shares of their target are left alone by further correctors."""
 
 # places in `marks`, the numbers that an iteration leaves
-TAU, SIGMA, LONGEST, SIGN, FACTORISATIONS, SOLVES, LINEAR = range(7)
+TAU, SIGMA, LONGEST, SIGN, FACTORISATIONS, SOLVES, LINEAR, POOR = range(8)
 MARKS = 16
 
 
@@ -275,12 +278,14 @@ def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, 
     right_side(cones, it, 0.0, False)
     solves = solve_newton(in_bodies, 1.0, rounds, accuracy, blocks, cones, system, fac, it)
     longest = recover(in_bodies, cones, it)
-    sigma = 1.0
+    sigma, poor = 1.0, 0.0
     if cones.slot.size > 0:
         sigma = min(1.0, max(max(tau_after(cones, it, longest) / tau, 0.0) ** 3, LEAST_SIGMA))
         second_order(cones, it, 1.0 if symmetric else longest)
         right_side(cones, it, sigma * tau, True)
-        solves += solve_newton(in_bodies, 1.0, rounds, accuracy, blocks, cones, system, fac, it)
+        made = solve_newton(in_bodies, 1.0, rounds, accuracy, blocks, cones, system, fac, it)
+        solves += made
+        poor = 1.0 if made > rounds > 0 else 0.0
         longest = recover(in_bodies, cones, it)
         for _ in range(correctors):
             if longest >= ENOUGH:
@@ -293,7 +298,8 @@ def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, 
             longest = longer
             if not worth:
                 break
-    step = min(1.0, boundary * longest) if cones.slot.size > 0 else 1.0
+    share = boundary if longest < ENOUGH else max(boundary, AT_THE_END)
+    step = min(1.0, share * longest) if cones.slot.size > 0 else 1.0
     for _ in range(60):
         if stays_inside(cones, it, step):
             break
@@ -302,7 +308,7 @@ def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, 
     largest = 0.0
     for i in range(it.rows.shape[1]):
         largest = max(largest, abs(it.rows[RD, i]))
-    marks[SIGMA], marks[LONGEST], marks[LINEAR] = sigma, longest, largest
+    marks[SIGMA], marks[LONGEST], marks[LINEAR], marks[POOR] = sigma, longest, largest, poor
     marks[SOLVES] += solves
     return step > 0.0 and isfinite(step)
 

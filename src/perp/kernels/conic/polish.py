@@ -12,7 +12,7 @@ All blocks are closed, as those of the path are. With p = s_t / |s_t| and s = z 
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 from perp.kernels.compile import inlined, part
 from perp.kernels.conic.equations import assemble, factor, multiply, pull, push, solve_factor
@@ -42,10 +42,6 @@ from perp.kernels.conic.path import FACTORISATIONS, read_cones
 
 SOFTNESS = 1e-8
 """The compliance of rigid rows in the matrix, as a share of A_ii; the next step takes back what it leaves."""
-
-WORSE = 100.0
-"""F may grow by this factor over the best one before the states count as wrong."""
-
 
 @inlined
 def tail_argument(tail, count, r, zt, vt, out):
@@ -198,20 +194,24 @@ def measure(blocks, cones, system, it):
 
 
 @part
-def polish(address, symmetric, most, enough, blocks, cones, system, fac, it, marks):
-    """Up to `most` Newton steps from x and V, until F is `enough`; returns the least F, its x is in BEST."""
+def polish(address, symmetric, most, patience, enough, blocks, cones, system, fac, it, marks):
+    """Up to `most` Newton steps from x and V, until F is `enough`; returns the least F, its x is in BEST.
+
+    A step with a wrong state makes F larger and shows the right one; `patience` such steps in a row are allowed.
+    """
     R, dx, ep = it.rows, it.rows[DX], it.bodies[EP]
     n, m = dx.size, ep.size
-    best = 0.0
     for i in range(n):
         R[LIFT, i] = SOFTNESS * R[WEIGHT, i]
+    best, worse = inf, 0
     for k in range(most + 1):
         F = measure(blocks, cones, system, it)
-        if k == 0 or F < best:
-            best = F
+        worse += 1
+        if F < best:
+            best, worse = F, 0
             for i in range(n):
                 R[BEST, i] = R[X, i]
-        if k == most or not F <= WORSE * best or F <= enough:
+        if k == most or worse >= patience or not F < inf or best <= enough:
             break
         assemble(blocks, system, it, fac.numbers)
         marks[FACTORISATIONS] += 1.0

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from perp.kernels.compile import kernel, part
 from perp.kernels.conic.layout import KEPT_V, KEPT_VH, KEPT_X, KEPT_Y, LIFT, VH, WEIGHT, V, X, Y
-from perp.kernels.conic.path import LONGEST, MARKS, iterate, read_cones, stick_softly
+from perp.kernels.conic.path import LONGEST, MARKS, POOR, iterate, read_cones, stick_softly
 from perp.kernels.conic.polish import linearise, polish
 
 START, FOLLOW, POLISH = 0, 1, 2
 """What to do."""
 
 # places in `marks` after those of the path
-ERROR, TRIED, POLISHED, SHORT, ENDED = 7, 8, 9, 10, 11
-assert ENDED < MARKS
+ERROR, TRIED, POLISHED, SHORT, ENDED, HELP = 8, 9, 10, 11, 12, 13
+assert HELP < MARKS
 
 GOES_ON, DONE, STALLED, BROKEN = 0.0, 1.0, 2.0, 3.0
 
@@ -25,11 +25,17 @@ SHORT_STEP = 0.1
 ROUNDING = 1e-13
 """F, as a share of its unit, that a polish need not go below."""
 
-NEAR, BLOCKED_NEAR = 1e-3, 5e-2
+NEAR, BLOCKED_NEAR = 3e-5, 1e-3
 """A polish is tried where F is below this share of its unit (the second where the step was blocked)..."""
 
-AGAIN, BLOCKED_AGAIN = 0.2, 0.7
+AGAIN, BLOCKED_AGAIN = 0.1, 0.5
 """...and below this share of what it was at the last try."""
+
+CLOSE, PATIENCE = 1e-5, 4
+"""Where F is below that share of its unit, it may grow for so many Newton steps."""
+
+HARDER, EASIER, MOST_HELP = 10.0, 3.0, 1e4
+"""Where a step could not be refined, the next matrix has so many times the lift, at most; else it falls again."""
 
 SUCCESS = 1e-3
 """F has fallen by this factor: the states were right."""
@@ -67,23 +73,27 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
         return 0
     if what == POLISH:
         marks[POLISHED] = polish(
-            address, symmetric, count, ROUNDING * unit, blocks, cones, system, fac, it, marks
+            address, symmetric, count, PATIENCE, ROUNDING * unit, blocks, cones, system, fac, it, marks
         )
         return 0
     for k in range(count):
         for i in range(it.rows.shape[1]):
-            it.rows[LIFT, i] = lift * it.rows[WEIGHT, i]
+            it.rows[LIFT, i] = lift * marks[HELP] * it.rows[WEIGHT, i]
         read_cones(cones, it)
         if not iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, it, marks):
             marks[ENDED] = BROKEN
             return k + 1
+        marks[HELP] = min(HARDER * marks[HELP], MOST_HELP) if marks[POOR] > 0.0 else max(marks[HELP] / EASIER, 1.0)
         marks[SHORT] = marks[SHORT] + 1.0 if marks[LONGEST] < SHORT_STEP else 0.0
         if marks[SHORT] >= options[7]:
             marks[ENDED] = STALLED
         if polishes and _is_promising(cones, blocks, it, marks, unit):
             keep(cones, it, False)
             before = marks[ERROR]
-            after = polish(address, symmetric, MOST_STEPS, ROUNDING * unit, blocks, cones, system, fac, it, marks)
+            patience = PATIENCE if before <= CLOSE * unit else 1
+            after = polish(
+                address, symmetric, MOST_STEPS, patience, ROUNDING * unit, blocks, cones, system, fac, it, marks
+            )
             marks[TRIED], marks[POLISHED] = before, after
             if after <= SUCCESS * before:
                 marks[ENDED] = DONE

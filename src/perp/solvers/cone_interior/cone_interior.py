@@ -216,7 +216,7 @@ class ConeInterior(Method):
 
         rows, it, marks = state.rows, state.iterate, state.marks
         weighting, size = ATTEMPTS[state.attempt % len(ATTEMPTS)]
-        marks[run.SHORT], marks[run.TRIED], marks[run.ENDED] = 0.0, np.inf, run.GOES_ON
+        marks[run.SHORT], marks[run.TRIED], marks[run.ENDED], marks[run.HELP] = 0.0, np.inf, run.GOES_ON, 1.0
         state.since = 0
         self._run(state, run.START, 0)
         if marks[run.ENDED] == run.BROKEN:
@@ -229,7 +229,8 @@ class ConeInterior(Method):
         energy = float(energies.mean()) if energies.size and energies.any() else 1.0
         head = (size * (np.sqrt(stuck) + np.sqrt(energy / it.rows[layout.WEIGHT, rows.row])))[rows.block_of_cone]
         head = np.where(cones.mode == FIXED, cones.offset, head)
-        it.target[:] = np.where(cones.mode == OWN, 1.0, weighting / ATTEMPTS[0][0] * self.friction_target)
+        friction = 1.0 if rows.symmetric else weighting / ATTEMPTS[0][0] * self.friction_target
+        it.target[:] = np.where(cones.mode == OWN, 1.0, friction)
         product = size * energy * it.target
         x, y = it.rows[layout.X], it.rows[layout.Y]
         x[:], y[:] = np.where(inside, it.rows[layout.DX], rows.value), 0.0
