@@ -25,8 +25,9 @@ from perp.solvers.status import Status
 SOFTNESS = 1e-3
 """The compliance, as a share of A_ii, with which all contacts stick at the start."""
 
-MOST_SHORT = 6
-"""Short steps in a row after which an attempt is given up."""
+MOST_SHORT, SYMMETRIC_MOST_SHORT = 6, 20
+"""Short steps in a row after which an attempt is given up. The path of a convex problem does not fold, but the first
+steps of an LCP may be as short as 1e-7."""
 
 MOST_ITERATIONS = 60
 """Iterations of an attempt."""
@@ -165,11 +166,11 @@ class ConeInterior(Method):
 
     def _kernel_options(self, rows: ConeRows) -> NDArray[np.float64]:
         """As `perp.kernels.conic.run` reads them."""
-        lift = SYMMETRIC_LIFT if rows.symmetric else LIFT
+        lift, most_short = (SYMMETRIC_LIFT, SYMMETRIC_MOST_SHORT) if rows.symmetric else (LIFT, MOST_SHORT)
         return np.array(
             [
                 *(self.refinements, ACCURACY, self.correctors, self.boundary),
-                *(lift, float(self.polish), SOFTNESS, MOST_SHORT),
+                *(lift, float(self.polish), SOFTNESS, most_short),
             ]
         )
 
