@@ -118,7 +118,12 @@ class Iterate(NamedTuple):
     """What the product of each cone aims at, in units of tau."""
     H: Numbers
     local: Numbers
+    saved: Numbers
+    """The last points, one a line: tau, longest step, then x, y, heads of v, V."""
 
+
+SAVED = 16
+"""How many of them."""
 
 ROW_LINES = (
     "X", "Y", "ZH", "ZT", "VH", "VT",  # the point; z and v of the cones, heads and tails
@@ -126,7 +131,7 @@ ROW_LINES = (
     "ETA", "GROWTH", "P", "LH", "LT",  # T and lambda (`lorentz`)
     "GH", "GT", "QH", "QT",  # right sides of the cones, and their terms of second order
     "RHS", "RD", "ED", "HX", "JV",  # g - r_d, r_d; memory of the solves
-    "B", "C", "LIFT", "CENTRE", "WEIGHT", "UNIT",
+    "B", "C", "LIFT", "CENTRE", "WEIGHT", "RATIO",
     "KEPT_X", "KEPT_Y", "KEPT_VH", "BEST",
 )  # fmt: skip
 (
@@ -135,11 +140,11 @@ ROW_LINES = (
     ETA, GROWTH, P, LH, LT,
     GH, GT, QH, QT,
     RHS, RD, ED, HX, JV,
-    B, C, LIFT, CENTRE, WEIGHT, UNIT,
+    B, C, LIFT, CENTRE, WEIGHT, RATIO,
     KEPT_X, KEPT_Y, KEPT_VH, BEST,
 ) = range(len(ROW_LINES))  # fmt: skip
-"""C: compliance. LIFT: what is added to it in the matrix alone. WEIGHT: the mean A_ii of a row's block. UNIT: the
-caller's x is x / UNIT, the caller's y is y UNIT."""
+"""C: compliance. LIFT: what is added to it in the matrix alone. WEIGHT: the mean A_ii of a row's block. RATIO: its
+impulse over its speed, by which a polish tells what is small."""
 
 BODY_LINES = ("V", "DV", "RP", "EP", "KEPT_V", "ROOT")
 V, DV, RP, EP, KEPT_V, ROOT = range(len(BODY_LINES))

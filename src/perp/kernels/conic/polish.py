@@ -1,7 +1,7 @@
 """Newton's method on the states that a point shows: the last digits, exact up to rounding. In body space.
 
 F = z - P(z - r v) for every cone, with P the projection on the cone, or on the ball of its head's radius where the head
-is fixed or follows the normal (Alart & Curnier 1991), and r = 1 / A_ii of the block. Its generalised derivative is
+is fixed or follows the normal (Alart & Curnier 1991), and r the ratio of impulse to speed that the block has at the start. Its generalised derivative is
 E dx + G dy with dy = J dV + C dx, so that
 
     dx = dx0 - H J dV,    dx0 = -(E + G C)^-1 F,    H = (E + G C)^-1 G,    (M + J^T H J) dV = J^T dx0 + r_p.
@@ -25,6 +25,7 @@ from perp.kernels.conic.layout import (
     HX,
     LIFT,
     OWN,
+    RATIO,
     ROOT,
     RP,
     VH,
@@ -68,7 +69,7 @@ def linearise(blocks, cones, it):
         for e in range(at, at + d * d):
             H[e] = 0.0
         c_head = R[C, row] + R[LIFT, row]
-        unit, r = sqrt(R[WEIGHT, row]), 1.0 / R[WEIGHT, row]
+        unit, r = sqrt(R[WEIGHT, row]), R[RATIO, row]
         if first == last:
             H[at] = 1.0 / c_head
             dx[row] = -y[row] / c_head
@@ -89,7 +90,7 @@ def linearise(blocks, cones, it):
             else:
                 F_n = zh[slot]
                 dx[row] = -cones.sign[first] * F_n
-            largest = max(largest, unit * abs(F_n))
+            largest = max(largest, abs(vh[slot]) / unit if presses else unit * abs(F_n))
             first += 1
         for k in range(first, last):
             tail, count = cones.tail[k], cones.count[k]
@@ -102,7 +103,7 @@ def linearise(blocks, cones, it):
                 for i in range(o, o + count):
                     H[at + i * d + i] = 1.0 / c_tail
                     dx[row + i] = -vt[row + i] / c_tail
-                    largest = max(largest, unit * r * abs(vt[row + i]))
+                    largest = max(largest, abs(vt[row + i]) / unit)
                 continue
             share = limit / norm if norm > 0.0 else 0.0
             below = 1.0 - share + share * r * c_tail
@@ -137,11 +138,11 @@ def _linearise_own(slot, tail, row, d, at, r, c_head, it):
     if norm <= head:
         H[at] = 1.0 / c_head
         dx[row] = -v_head / c_head
-        largest = r * abs(v_head)
+        largest = abs(v_head) / R[WEIGHT, row]
         for i in range(1, d):
             H[at + i * d + i] = 1.0 / c_tail
             dx[row + i] = -vt[row + i] / c_tail
-            largest = max(largest, r * abs(vt[row + i]))
+            largest = max(largest, abs(vt[row + i]) / R[WEIGHT, row])
         return largest
     if norm <= -head:
         dx[row] = -z_head

@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 from perp.kernels.compile import kernel, part
-from perp.kernels.conic.layout import KEPT_V, KEPT_VH, KEPT_X, KEPT_Y, LIFT, VH, WEIGHT, V, X, Y
-from perp.kernels.conic.path import LONGEST, MARKS, POOR, iterate, read_cones, stick_softly
+from perp.kernels.conic import lorentz
+from perp.kernels.conic.layout import (
+    DVH,
+    DVT,
+    DZH,
+    DZT,
+    ETA,
+    GROWTH,
+    HX,
+    KEPT_V,
+    KEPT_VH,
+    KEPT_X,
+    KEPT_Y,
+    LH,
+    LIFT,
+    LT,
+    SAVED,
+    VH,
+    WEIGHT,
+    P,
+    V,
+    X,
+    Y,
+)
+from perp.kernels.conic.path import LONGEST, MARKS, POOR, TAU, iterate, read_cones, stick_softly
 from perp.kernels.conic.polish import linearise, polish
 
 START, FOLLOW, POLISH = 0, 1, 2
 """What to do."""
 
 # places in `marks` after those of the path
-ERROR, TRIED, POLISHED, SHORT, ENDED, HELP = 8, 9, 10, 11, 12, 13
-assert HELP < MARKS
+ERROR, TRIED, POLISHED, SHORT, ENDED, HELP, NUMBER, HEATED = 8, 9, 10, 11, 12, 13, 14, 15
+assert HEATED < MARKS
 
 GOES_ON, DONE, STALLED, BROKEN = 0.0, 1.0, 2.0, 3.0
 
@@ -21,6 +44,13 @@ MOST_STEPS = 8
 
 SHORT_STEP = 0.1
 """Steps below this are short; options[7] of them in a row end an attempt."""
+
+TWICE, EARLY = 2.0, 6
+"""Two short steps in a row, after the first iterations, are a fold of the path."""
+
+HEAT, INVOLVED, BACK, GOOD_STEP = 10.0, 0.01, 3.0, 0.3
+"""At a fold the targets of blocks whose change (squared) is above `INVOLVED` times the largest are raised by `HEAT`, and
+the path is gone from the last point before with a good step and `BACK` times the tau."""
 
 ROUNDING = 1e-13
 """F, as a share of its unit, that a polish need not go below."""
@@ -61,6 +91,64 @@ def keep(cones, it, back):
         read_cones(cones, it)
 
 
+@part
+def save(it, number):
+    """Keep the point as number `number`; the oldest gives way."""
+    R, line = it.rows, it.saved[number % SAVED]
+    n = R.shape[1]
+    line[0], line[1] = -1.0, 0.0
+    for i in range(n):
+        line[2 + i], line[2 + n + i], line[2 + 2 * n + i] = R[X, i], R[Y, i], R[VH, i]
+    for i in range(it.bodies.shape[1]):
+        line[2 + 3 * n + i] = it.bodies[V, i]
+
+
+@part
+def go_back(it, number, tau):
+    """To the last point whose step was good and whose tau was larger by `BACK`; returns its number, or -1."""
+    R = it.rows
+    n = R.shape[1]
+    for k in range(number, max(number - SAVED, -1), -1):
+        line = it.saved[k % SAVED]
+        if line[0] >= BACK * tau and line[1] > GOOD_STEP:
+            for i in range(n):
+                R[X, i], R[Y, i], R[VH, i] = line[2 + i], line[2 + n + i], line[2 + 2 * n + i]
+            for i in range(it.bodies.shape[1]):
+                it.bodies[V, i] = line[2 + 3 * n + i]
+            return k
+    return -1
+
+
+@part
+def heat(blocks, cones, it):
+    """Raise the targets of the blocks that the last direction would change most: they are what blocks the path."""
+    R = it.rows
+    largest = 0.0
+    for k in range(cones.slot.size):
+        largest = max(largest, _change(k, cones, it))
+    for b in range(blocks.row.size):
+        involved = False
+        for k in range(blocks.cones[b], blocks.cones[b + 1]):
+            involved = involved or _change(k, cones, it) > INVOLVED * largest
+        if involved:
+            for k in range(blocks.cones[b], blocks.cones[b + 1]):
+                it.target[k] *= HEAT
+    return R.shape[1]
+
+
+@part
+def _change(k, cones, it):
+    """How much a pair changes along the direction, relative to itself (the square of it)."""
+    R = it.rows
+    slot, tail, count = cones.slot[k], cones.tail[k], cones.count[k]
+    hx = R[HX]
+    a = lorentz.scale_primal(slot, tail, count, R[ETA], R[GROWTH], R[P], R[DZH, slot], R[DZT], hx)
+    total = a * a + lorentz.dot(hx, hx, tail, count)
+    a = lorentz.scale_slack(slot, tail, count, R[ETA], R[GROWTH], R[P], R[DVH, slot], R[DVT], hx)
+    total += a * a + lorentz.dot(hx, hx, tail, count)
+    return total / (R[LH, slot] * R[LH, slot] + lorentz.dot(R[LT], R[LT], tail, count))
+
+
 @kernel
 def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac, it, marks, unit, count):
     """`what` to do; returns how many iterations were made. marks[ENDED] says how it stands."""
@@ -80,11 +168,22 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
         for i in range(it.rows.shape[1]):
             it.rows[LIFT, i] = lift * marks[HELP] * it.rows[WEIGHT, i]
         read_cones(cones, it)
+        number = int(marks[NUMBER])
+        save(it, number)
         if not iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, it, marks):
             marks[ENDED] = BROKEN
             return k + 1
         marks[HELP] = min(HARDER * marks[HELP], MOST_HELP) if marks[POOR] > 0.0 else max(marks[HELP] / EASIER, 1.0)
+        it.saved[number % SAVED, 0], it.saved[number % SAVED, 1] = marks[TAU], marks[LONGEST]
+        marks[NUMBER] += 1.0
         marks[SHORT] = marks[SHORT] + 1.0 if marks[LONGEST] < SHORT_STEP else 0.0
+        if marks[SHORT] >= TWICE and number >= EARLY and not symmetric:
+            heat(blocks, cones, it)
+            back = go_back(it, number, marks[TAU])
+            if back >= 0:
+                marks[NUMBER], marks[SHORT] = back, 0.0
+                marks[HEATED] += 1.0
+                continue
         if marks[SHORT] >= options[7]:
             marks[ENDED] = STALLED
         if polishes and _is_promising(cones, blocks, it, marks, unit):

@@ -29,7 +29,7 @@ MOST_SHORT, SYMMETRIC_MOST_SHORT = 6, 20
 """Short steps in a row after which an attempt is given up. The path of a convex problem does not fold, but the first
 steps of an LCP may be as short as 1e-7."""
 
-MOST_ITERATIONS = 60
+MOST_ITERATIONS = 120
 """Iterations of an attempt."""
 
 ATTEMPTS = ((10.0, 1.0), (1.0, 10.0), (100.0, 1.0), (3.0, 3.0))
@@ -218,6 +218,8 @@ class ConeInterior(Method):
         rows, it, marks = state.rows, state.iterate, state.marks
         weighting, size = ATTEMPTS[state.attempt % len(ATTEMPTS)]
         marks[run.SHORT], marks[run.TRIED], marks[run.ENDED], marks[run.HELP] = 0.0, np.inf, run.GOES_ON, 1.0
+        marks[run.NUMBER] = 0.0
+        it.saved[:, :2] = 0.0
         state.since = 0
         self._run(state, run.START, 0)
         if marks[run.ENDED] == run.BROKEN:
@@ -229,6 +231,7 @@ class ConeInterior(Method):
         energies = np.bincount(block[inside], (state.conic.b**2 / it.rows[layout.WEIGHT])[inside], rows.row.size)
         energy = float(energies.mean()) if energies.size and energies.any() else 1.0
         head = (size * (np.sqrt(stuck) + np.sqrt(energy / it.rows[layout.WEIGHT, rows.row])))[rows.block_of_cone]
+        self._set_ratios(state, np.sqrt(stuck) + np.sqrt(energy / it.rows[layout.WEIGHT, rows.row]))
         head = np.where(cones.mode == FIXED, cones.offset, head)
         friction = 1.0 if rows.symmetric else weighting / ATTEMPTS[0][0] * self.friction_target
         it.target[:] = np.where(cones.mode == OWN, 1.0, friction)
@@ -243,6 +246,15 @@ class ConeInterior(Method):
         y[cones.head[own]] = cones.sign[own] * (product / head)[own]
         it.rows[layout.VH, cones.slot] = product / head
         it.bodies[layout.V] = it.bodies[layout.DV]
+
+    @staticmethod
+    def _set_ratios(state: ConicState, impulse: Vector) -> None:
+        """Impulse over speed of each block: what a contact carries, and how fast things are."""
+        from perp.kernels.conic import layout
+
+        speed = float(np.max(np.abs(state.conic.b), initial=0.0)) or 1.0
+        block = state.rows.block_of_row
+        state.iterate.rows[layout.RATIO] = np.where(block >= 0, (impulse / speed)[block], 1.0)
 
     def _try_warm(self, problem: Problem, state: ConicState) -> None:
         """Newton steps from the caller's point; a cold start where its states are not those of the solution."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.kernels.conic.layout import BODY_LINES, ROW_LINES, Blocks, Factor, Iterate, System
+from perp.kernels.conic.layout import BODY_LINES, ROW_LINES, SAVED, Blocks, Factor, Iterate, System
 from perp.linalg.free_systems.body_plans import make_body_plan, movable_parts
 from perp.linalg.plan import Plan, with_diagonal
 from perp.linalg.sparse_lu import LUArrays
@@ -47,6 +47,7 @@ class ConicSystem:
             target=np.ones(rows.cones.slot.size),
             H=np.zeros(int(np.sum(rows.width**2))),
             local=np.zeros(size * size + size),
+            saved=np.zeros((SAVED, 2 + 3 * n + unknowns)),
         )
 
 
