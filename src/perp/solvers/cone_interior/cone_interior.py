@@ -228,10 +228,9 @@ class ConeInterior(Method):
         block, cones = rows.block_of_row, rows.cones
         inside = block >= 0
         stuck = np.bincount(block[inside], it.rows[layout.DX, inside] ** 2, rows.row.size)
-        energies = np.bincount(block[inside], (state.conic.b**2 / it.rows[layout.WEIGHT])[inside], rows.row.size)
-        energy = float(energies.mean()) if energies.size and energies.any() else 1.0
+        energy = _mean_energy(state)
         head = (size * (np.sqrt(stuck) + np.sqrt(energy / it.rows[layout.WEIGHT, rows.row])))[rows.block_of_cone]
-        self._set_ratios(state, np.sqrt(stuck) + np.sqrt(energy / it.rows[layout.WEIGHT, rows.row]))
+        self._set_ratios(state, stuck)
         head = np.where(cones.mode == FIXED, cones.offset, head)
         friction = 1.0 if rows.symmetric else weighting / ATTEMPTS[0][0] * self.friction_target
         it.target[:] = np.where(cones.mode == OWN, 1.0, friction)
@@ -248,10 +247,11 @@ class ConeInterior(Method):
         it.bodies[layout.V] = it.bodies[layout.DV]
 
     @staticmethod
-    def _set_ratios(state: ConicState, impulse: Vector) -> None:
-        """Impulse over speed of each block: what a contact carries, and how fast things are."""
+    def _set_ratios(state: ConicState, squares: Vector) -> None:
+        """Impulse over speed of each block: what a contact carries (squared), and how fast things are."""
         from perp.kernels.conic import layout
 
+        impulse = np.sqrt(squares) + np.sqrt(_mean_energy(state) / state.iterate.rows[layout.WEIGHT, state.rows.row])
         speed = float(np.max(np.abs(state.conic.b), initial=0.0)) or 1.0
         block = state.rows.block_of_row
         state.iterate.rows[layout.RATIO] = np.where(block >= 0, (impulse / speed)[block], 1.0)
@@ -262,7 +262,9 @@ class ConeInterior(Method):
 
         state.is_warm = False
         it, order = state.iterate, state.conic.system.rows
-        it.rows[layout.X] = state.x * state.rows.unit
+        x = it.rows[layout.X] = state.x * state.rows.unit
+        block = state.rows.block_of_row
+        self._set_ratios(state, np.bincount(block[block >= 0], x[block >= 0] ** 2, state.rows.row.size))
         A = problem.A
         assert isinstance(A, FactoredOperator)
         it.bodies[layout.V] = A.velocity(state.x)[order]
@@ -303,6 +305,16 @@ def _has_uneven_tangents(problem: Problem) -> bool:
         return False
     tangents = A.compliance[: problem.contact_rows].reshape(-1, problem.dimension)[problem.friction > 0.0, 1:]
     return bool((tangents != tangents[:, :1]).any())
+
+
+def _mean_energy(state: ConicState) -> float:
+    """The mean of b^2 / A_ii over the blocks."""
+    from perp.kernels.conic import layout
+
+    block = state.rows.block_of_row
+    inside = block >= 0
+    energies = (state.conic.b**2 / state.iterate.rows[layout.WEIGHT])[inside]
+    return float(energies.sum() / max(state.rows.row.size, 1)) or 1.0
 
 
 def _block_means(rows: ConeRows, diagonal: Vector) -> Vector:
