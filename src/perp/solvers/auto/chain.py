@@ -9,7 +9,15 @@ from perp.problems.deadline import OutOfTime, now
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.auto.apart import solve_apart
-from perp.solvers.auto.endgame import EXACT, PROOF_SHARE, ROUGH, look_for_proof, offer_proof, polish_best
+from perp.solvers.auto.endgame import (
+    EXACT,
+    PROOF_SHARE,
+    ROUGH,
+    look_for_proof,
+    offer_proof,
+    polish_best,
+    settle_motion,
+)
 from perp.solvers.auto.features import Features
 from perp.solvers.auto.presolve import (
     FEW_PRODUCTS,
@@ -59,6 +67,7 @@ def solve_automatically(
         search.count(attempt)
     try:
         _go(search, is_warm)
+        settle_motion(search)
     except OutOfTime:  # between two methods
         search.end(Status.TIME_LIMIT, "", is_better=False)
     except KeyboardInterrupt:

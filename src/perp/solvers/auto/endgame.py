@@ -13,6 +13,7 @@ from perp.problems.inputs import Vector
 from perp.solvers.auto.search import Search
 from perp.solvers.no_solution import search_no_solution
 from perp.solvers.polishing.polish import polish
+from perp.solvers.selection import NEWTON, is_selected, select_motion
 from perp.solvers.status import Status
 
 EXACT = 1e-12
@@ -33,6 +34,9 @@ PROOF_SECONDS = 10.0
 
 PROOF_SHARE = 0.25
 """And of the time that is left, while there are methods to be asked: most problems have a solution."""
+
+
+UNSELECTED = "the law of friction leaves the motion open here, and the compliant law did not say which one to take"
 
 
 def polish_best(search: Search) -> None:
@@ -56,6 +60,27 @@ def polish_best(search: Search) -> None:
         search.record("polish", status, before, polished.how, residual=search.residual)
     if not search.is_certain and search.scaled <= EXACT:
         search.settle()
+
+
+def settle_motion(search: Search) -> None:
+    """Where contacts leave the motion open, the one that is selected (`perp.solvers.selection`), whatever the start was.
+
+    Who asks for few digits gets what was found.
+    """
+    problem = search.problem
+    if not search.is_certain or search.stop.tol > ROUGH or is_selected(problem, search.x):
+        return
+    assert isinstance(problem, ContactProblem)
+    before = now()
+    selected = select_motion(problem, search.x)
+    if selected is not None and search.exchange(selected.x, NEWTON.label):
+        why = "the motion is open: that of contacts that give way ever less was selected"
+        search.record(
+            "selection", Status.CONVERGED, before, why, iterations=selected.iterations, residual=search.residual
+        )
+    else:
+        search.notes.append(UNSELECTED)
+        search.record("selection", Status.STAGNATED, before, UNSELECTED)
 
 
 def look_for_proof(search: Search, share: float = 1.0) -> None:

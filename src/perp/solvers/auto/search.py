@@ -109,6 +109,16 @@ class Search:
             self.best_iteration = self.iterations + iteration
         return residual
 
+    def exchange(self, x: Vector, method: str) -> bool:
+        """Take another solution for the best point, though its residual may be the larger one; whether it is one."""
+        residual, y = look(self.problem, x)
+        scaled = scale_residual(self.problem, x, y, residual, self.cold)
+        if not scaled <= self.stop.tol:
+            return False
+        self.x, self.y, self.residual, self.scaled, self.method = x, y, residual, scaled, method
+        self.best_iteration = self.iterations
+        return True
+
     @property
     def is_certain(self) -> bool:
         """Whether the best point is a solution within the tolerance, and none is proved not to exist."""

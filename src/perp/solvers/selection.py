@@ -1,0 +1,156 @@
+"""Which motion, where the rigid law of friction leaves it open: the one of contacts that give way ever less.
+
+Redundant contacts leave open who presses how much. Where they slide, friction follows what presses, so the open share
+of the load may turn the bodies this way or that; and bodies between walls may be held by impulses of any size that
+nothing asks for. The exact law (`model="cone"`) and boxed friction then have a continuum of solutions with different
+motion, or several, and the start of a solver decides. A compliance C_c = eps w_c on every contact c, w_c the mean A_ii
+of its rows, settles who carries what. **The motion that is selected is that of the compliant law for small eps.**
+
+*Is it the motion of x?* With F(x) = x - P(x - rho y) and its generalised derivative F' = E + G A (Alart & Curnier 1991):
+
+* F' is regular: x is isolated, and next to it is a solution of the compliant law (implicit function theorem).
+* F' z = 0 for some z with A z = 0, and none with A z != 0: around x impulses are open and the motion is closed. Of the
+  impulses x + z with this motion the compliant law tends to those of least norm, sum of w_c |x_c|^2. If each contact
+  does there what it does at x, the same holds.
+* Otherwise the compliant law is asked: eps = 1e-5, from a cold start, whatever x is; and then Newton's method on the
+  rigid law, from there.
+
+That the compliant law has one solution only is not proved; `docs/contact.md` (Several solutions) has what was measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from perp.linalg.contact_compliance import contact_compliance
+from perp.linalg.free_systems.block_rows import BlockDiagonal
+from perp.problems.deadline import deadline, now
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import Vector
+from perp.problems.operators.base import DIAGONAL, TO_SPARSE
+from perp.problems.problem import Problem
+from perp.problems.residual_scale import cold_start
+from perp.solvers.newton.cone_equations import ContactEquations
+from perp.solvers.newton.cone_newton import ConeNewton
+from perp.solvers.polishing.polish import polish
+from perp.solvers.run import run_method
+from perp.solvers.stopping import Stopping
+
+MOST_ROWS = 150
+"""Larger problems are not looked at: singular vectors of F' would cost as much as the solve."""
+
+SINGULAR = 1e-6
+"""Singular values of F' below this share of the largest are zero."""
+
+MOVES = 1e-4
+"""A null vector of F' moves something where its velocities are more than this share of what each row makes by itself."""
+
+GRAZING = 1e-9
+"""A contact grazes where its impulse makes no more than this share of the largest |b|, and it opens no faster."""
+
+COMPLIANCE = 1e-5
+"""Of the law that selects, as a share of the inertia of each contact."""
+
+NEWTON = ConeNewton(start_sweeps=0, sweeps=0)
+MOST_STEPS = 100
+EXACT = 1e-12
+"""The residual that is asked of the compliant law, as a share of the largest impulse."""
+
+
+@dataclass(frozen=True, eq=False)
+class Selected:
+    """A solution of the rigid law next to that of the compliant one."""
+
+    x: Vector
+    residual: float
+    iterations: int
+    """Newton steps of the compliant law."""
+
+
+def is_selected(problem: Problem, x: Vector) -> bool:
+    """Whether the compliant law has a solution next to x, which solves the problem, so that x may be returned.
+
+    Also where there is nothing to select (one law of motion: convex, discs, compliant, no contacts), and where nobody
+    looks: more than `MOST_ROWS` rows, or an A without entries.
+    """
+    if not isinstance(problem, ContactProblem) or problem.model not in ("cone", "box") or problem.is_compliant:
+        return True
+    if problem.n > MOST_ROWS or problem.contacts < 2 or not {DIAGONAL, TO_SPARSE} <= problem.A.ability_set:
+        return True
+    with np.errstate(all="ignore"):
+        y = problem.slack(x)
+        return not np.isfinite(y).all() or _persists(problem, np.array(x), y)
+
+
+def select_motion(problem: ContactProblem, x: Vector) -> Selected | None:
+    """The solution of the rigid law that the compliant law leads to; None where none is found.
+
+    x, some solution, tells the size of impulses and no more.
+    """
+    soft = problem.with_compliance(contact_compliance(problem, COMPLIANCE, "by_inertia"))
+    stop = Stopping(tol=EXACT * float(np.abs(x).max(initial=0.0)), max_iterations=MOST_STEPS)
+    found = run_method(soft, NEWTON, cold_start(soft), stop, None, now(), [])
+    if not found.success:
+        return None
+    polished = polish(problem, found.x, max_seconds=deadline().left)
+    return None if polished is None else Selected(polished.x, polished.residual, found.iterations)
+
+
+def _persists(problem: ContactProblem, x: Vector, y: Vector) -> bool:
+    equations = ContactEquations(problem, "alart_curnier", 1.0)
+    _load_grazing(problem, equations.rho, x, y)
+    E, G = equations.linearise(equations.asked, x, y)
+    presses = G.blocks[:, 0, 0] > 0.0
+    if np.count_nonzero(presses) < 2:
+        return True
+    free = np.concatenate([np.repeat(presses, problem.dimension), G.diagonal > 0.0])  # x_i = const in all other rows
+    null, A = _null_vectors(problem, equations, (E, G), free)
+    if not null.size:
+        return True
+    if float(linalg.norm(A @ null, 2)) > MOVES:
+        return False
+    nearest = x.copy()
+    root = np.sqrt(equations.stiffness)
+    basis = np.zeros((problem.n, null.shape[1]))
+    basis[free] = null
+    weighed = (root * x)[: problem.contact_rows]  # rows after the contacts do not give way
+    share = np.linalg.lstsq(basis[: problem.contact_rows], weighed, rcond=None)[0]
+    nearest -= basis @ share / root
+    after = equations.linearise(equations.asked, nearest, y)
+    return all(
+        np.array_equal(old.blocks != 0.0, new.blocks != 0.0) and np.array_equal(old.diagonal, new.diagonal)
+        for old, new in zip((E, G), after, strict=True)
+    )
+
+
+def _null_vectors(
+    problem: ContactProblem,
+    equations: ContactEquations,
+    derivative: tuple[BlockDiagonal, BlockDiagonal],
+    free: NDArray[np.bool_],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Those of F' in the free rows, as columns, and A there; in units in which every contact weighs the same.
+
+    The unit is one number a contact, so that E stays as it is.
+    """
+    root = np.sqrt(equations.stiffness[free])
+    A = problem.A.to_dense()[np.ix_(free, free)] / root / root[:, None]
+    presses, inside = free[: problem.contact_rows : problem.dimension], free[problem.contact_rows :]
+    E, G = (BlockDiagonal(part.blocks[presses], part.diagonal[inside]) for part in derivative)
+    matrix = E.apply(np.eye(root.size)) + root[:, None] * G.apply(root[:, None] * A)
+    sizes = np.abs(np.diag(linalg.qr(matrix, mode="r", pivoting=True)[0]))
+    if sizes[-1] > SINGULAR * sizes[0]:
+        return np.empty((root.size, 0)), A
+    _, values, rows = linalg.svd(matrix)
+    return rows[values <= SINGULAR * values[0]].T, A
+
+
+def _load_grazing(problem: ContactProblem, rho: Vector, x: Vector, y: Vector) -> None:
+    """Let contacts that touch without pressing press a little: one that does not is at the end of a continuum."""
+    normals = problem.every(0)
+    little = GRAZING * float(np.abs(problem.b).max(initial=0.0)) * rho[normals]
+    x[normals] += np.where(np.abs(x[normals] - rho[normals] * y[normals]) <= little, 2.0 * little, 0.0)
