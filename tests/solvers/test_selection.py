@@ -90,7 +90,7 @@ def test_a_held_cube_stays_held_and_cold_and_warm_starts_agree_in_motion() -> No
         assert problem.contacts == 8
         assert perp.contact_states(problem, warm).slip.max() < 1e-9
         assert speed_between(problem, warm.x, cold.x) < 1e-9
-    assert np.abs(quaternion[1:]).max() < 1e-9
+        assert np.abs(quaternion[1:]).max() < 1e-9
 
 
 def test_cold_and_warm_starts_agree_in_motion_where_the_cube_slips() -> None:
@@ -188,3 +188,16 @@ def test_convex_and_compliant_laws_and_large_problems_are_not_looked_at() -> Non
 def test_who_asks_for_few_digits_gets_what_was_found() -> None:
     answer = perp.solve(turning_brick(), tol=1e-4)
     assert all(attempt.method != "selection" for attempt in answer.methods)
+
+
+def test_cone_interior_starts_cold_where_the_solution_next_to_the_start_is_one_of_several() -> None:
+    problem = turning_brick()
+    cold = perp.solve(problem, "cone_interior", tol=1e-10)
+    assert cold.success
+    for start in starts_near(problem, cold.x, 4):
+        near = perp.solve(problem, "cone_newton", tol=1e-10, x0=start).x
+        moved = problem.project(near * 1.001)  # no solution, or it would be returned as it is
+        answer = perp.solve(problem, "cone_interior", tol=1e-10, x0=moved)
+        assert answer.success
+        assert speed_between(problem, answer.x, cold.x) < 1e-9
+        assert speed_between(problem, near, cold.x) > 1e-4

@@ -6,7 +6,7 @@ nothing asks for. The exact law (`model="cone"`) and boxed friction then have a 
 motion, or several, and the start of a solver decides. A compliance C_c = eps w_c on every contact c, w_c the mean A_ii
 of its rows, settles who carries what. **The motion that is selected is that of the compliant law for small eps.**
 
-*Is it the motion of x?* With F(x) = x - P(x - rho y) and its generalised derivative F' = E + G A (Alart & Curnier 1991):
+*Is it that of x?* With F(x) = x - P(x - rho y) and its generalised derivative F' = E + G A (Alart & Curnier 1991):
 
 * F' is regular: x is isolated, and next to it is a solution of the compliant law (implicit function theorem).
 * F' z = 0 for some z with A z = 0, and none with A z != 0: around x impulses are open and the motion is closed. Of the
@@ -47,7 +47,7 @@ SINGULAR = 1e-6
 """Singular values of F' below this share of the largest are zero."""
 
 MOVES = 1e-4
-"""A null vector of F' moves something where its velocities are more than this share of what each row makes by itself."""
+"""A null vector of F' moves something where its velocities are more than this share of what its rows make alone."""
 
 GRAZING = 1e-9
 """A contact grazes where its impulse makes no more than this share of the largest |b|, and it opens no faster."""
@@ -72,9 +72,9 @@ class Selected:
 
 
 def is_selected(problem: Problem, x: Vector) -> bool:
-    """Whether the compliant law has a solution next to x, which solves the problem, so that x may be returned.
+    """Whether the compliant law is known to have a solution next to x, which solves the problem: x may be returned.
 
-    Also where there is nothing to select (one law of motion: convex, discs, compliant, no contacts), and where nobody
+    True also where there is nothing to select (convex and compliant laws, no contacts), and where nobody
     looks: more than `MOST_ROWS` rows, or an A without entries.
     """
     if not isinstance(problem, ContactProblem) or problem.model not in ("cone", "box") or problem.is_compliant:

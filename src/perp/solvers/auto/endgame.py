@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from perp.problems.certificates import Certificate, verify_certificate
-from perp.problems.deadline import now
+from perp.problems.deadline import OutOfTime, now
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.solvers.auto.search import Search
@@ -36,6 +36,7 @@ PROOF_SHARE = 0.25
 """And of the time that is left, while there are methods to be asked: most problems have a solution."""
 
 
+SELECTED = "the motion is open, or held by impulses that are: the one of contacts that give way ever less was taken"
 UNSELECTED = "the law of friction leaves the motion open here, and the compliant law did not say which one to take"
 
 
@@ -63,7 +64,7 @@ def polish_best(search: Search) -> None:
 
 
 def settle_motion(search: Search) -> None:
-    """Where contacts leave the motion open, the one that is selected (`perp.solvers.selection`), whatever the start was.
+    """Where contacts leave the motion open: the one that `perp.solvers.selection` selects, whatever the start was.
 
     Who asks for few digits gets what was found.
     """
@@ -72,12 +73,13 @@ def settle_motion(search: Search) -> None:
         return
     assert isinstance(problem, ContactProblem)
     before = now()
-    selected = select_motion(problem, search.x)
+    try:
+        selected = select_motion(problem, search.x)
+    except OutOfTime:
+        selected = None
     if selected is not None and search.exchange(selected.x, NEWTON.label):
-        why = "the motion is open: that of contacts that give way ever less was selected"
-        search.record(
-            "selection", Status.CONVERGED, before, why, iterations=selected.iterations, residual=search.residual
-        )
+        steps = selected.iterations
+        search.record("selection", Status.CONVERGED, before, SELECTED, iterations=steps, residual=search.residual)
     else:
         search.notes.append(UNSELECTED)
         search.record("selection", Status.STAGNATED, before, UNSELECTED)

@@ -19,6 +19,7 @@ from perp.solvers.cone_interior.system import SPACES, ConicSystem, make_system
 from perp.solvers.method import Method, State
 from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices
+from perp.solvers.selection import is_selected
 from perp.solvers.shared_options import ELIMINATION_ORDERS, ORDERING
 from perp.solvers.status import Status
 
@@ -45,6 +46,7 @@ SYMMETRIC_LIFT, LIFT = 1e-10, 1e-9
 WARM_STEPS, WARM_SUCCESS = 6, 1e-11
 """Newton steps from a given point, and what they must leave as a share of the unit of F."""
 
+OPEN = "the solution next to the start was kept: its motion is one of several, and no path leads to another one"
 DONE = "the states of all contacts are found, and rounding errors are all that is left"
 
 
@@ -62,6 +64,8 @@ class ConicState(State):
     attempt: int = 0
     since: int = 0
     """Iterations of this attempt."""
+    spare: Vector | None = None
+    """A solution next to the given point whose motion is one of several (`perp.solvers.selection`)."""
 
 
 @dataclass(frozen=True)
@@ -257,7 +261,8 @@ class ConeInterior(Method):
         state.iterate.rows[layout.RATIO] = np.where(block >= 0, (impulse / speed)[block], 1.0)
 
     def _try_warm(self, problem: Problem, state: ConicState) -> None:
-        """Newton steps from the caller's point; a cold start where its states are not those of the solution."""
+        """Newton steps from the caller's point; a cold start where its states are not those of the solution, or
+        where the motion of that solution is one of several."""
         from perp.kernels.conic import layout, run
 
         state.is_warm = False
@@ -271,9 +276,11 @@ class ConeInterior(Method):
         self._run(state, run.POLISH, WARM_STEPS)
         if state.marks[run.POLISHED] <= WARM_SUCCESS * state.unit:
             self._answer(problem, state, layout.BEST)
-            state.ended = Status.REDUCED_ACCURACY, DONE
-        else:
-            self._begin(state)
+            if is_selected(problem, state.x):
+                state.ended = Status.REDUCED_ACCURACY, DONE
+                return
+            state.spare = state.x
+        self._begin(state)
 
     def _judge(self, problem: Problem, state: ConicState) -> None:
         """What the iterations came to: an answer, the next attempt, or the end."""
@@ -290,6 +297,8 @@ class ConeInterior(Method):
             else:
                 state.attempt -= 1
                 state.ended = Status.STAGNATED, "no path that was tried leads to a solution"
+                if state.spare is not None:
+                    state.x, state.ended = state.spare, (Status.REDUCED_ACCURACY, OPEN)
 
     @staticmethod
     def _answer(problem: Problem, state: ConicState, line: int) -> None:
