@@ -127,7 +127,7 @@ def make_system(problem: Problem, rows: ConeRows, space: str, ordering: str) -> 
         b=b,
         diagonal=A.diagonal() / unit**2,
         roots=1.0 / np.sqrt(np.where(own > 0.0, own, 1.0)),
-        symmetric=rows.symmetric and (in_bodies or np.array_equal(parts.lower, parts.upper)),
+        symmetric=rows.symmetric and (in_bodies or problem.is_symmetric is True),
     )
 
 
