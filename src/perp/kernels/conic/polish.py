@@ -41,6 +41,9 @@ from perp.kernels.conic.layout import (
 )
 from perp.kernels.conic.path import FACTORISATIONS, read_cones
 
+SOFTER, SOFTEST = 1.0, 1e-3
+"""Far from a solution the compliance in the matrix is larger, in proportion to F over its unit, at most so large."""
+
 SOFTNESS = 1e-8
 """The compliance of rigid rows in the matrix, as a share of A_ii; the next step takes back what it leaves."""
 
@@ -195,18 +198,25 @@ def measure(blocks, cones, system, it):
 
 
 @part
-def polish(address, symmetric, most, patience, enough, blocks, cones, system, fac, it, marks):
+def polish(address, symmetric, most, patience, unit, enough, blocks, cones, system, fac, it, marks):
     """Up to `most` Newton steps from x and V, until F is `enough`; returns the least F, its x is in BEST.
 
     A step with a wrong state makes F larger and shows the right one; `patience` such steps in a row are allowed.
     """
     R, dx, ep = it.rows, it.rows[DX], it.bodies[EP]
     n, m = dx.size, ep.size
-    for i in range(n):
-        R[LIFT, i] = SOFTNESS * R[WEIGHT, i]
-    best, worse = inf, 0
+    best, worse, softness = inf, 0, SOFTNESS
     for k in range(most + 1):
+        for i in range(n):
+            R[LIFT, i] = softness * R[WEIGHT, i]
         F = measure(blocks, cones, system, it)
+        if k == 0 or F < 0.5 * best or F > 2.0 * best:
+            wanted = min(max(SOFTER * F / unit, SOFTNESS), SOFTEST)
+            if wanted != softness:
+                softness = wanted
+                for i in range(n):
+                    R[LIFT, i] = softness * R[WEIGHT, i]
+                F = measure(blocks, cones, system, it)
         worse += 1
         if F < best:
             best, worse = F, 0

@@ -45,8 +45,8 @@ MOST_STEPS = 8
 SHORT_STEP = 0.1
 """Steps below this are short; options[7] of them in a row end an attempt."""
 
-TWICE, EARLY = 2.0, 6
-"""Two short steps in a row, after the first iterations, are a fold of the path."""
+TWICE, EARLY, TINY_STEP = 2.0, 6, 1e-3
+"""Two short steps in a row are a fold of the path; the first iterations may have them, unless they are tiny."""
 
 HEAT, INVOLVED, BACK, GOOD_STEP = 10.0, 0.01, 3.0, 0.3
 """At a fold the targets of blocks whose change (squared) is above `INVOLVED` times the largest are raised by `HEAT`, and
@@ -161,7 +161,7 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
         return 0
     if what == POLISH:
         marks[POLISHED] = polish(
-            address, symmetric, count, PATIENCE, ROUNDING * unit, blocks, cones, system, fac, it, marks
+            address, symmetric, count, PATIENCE, unit, ROUNDING * unit, blocks, cones, system, fac, it, marks
         )
         return 0
     for k in range(count):
@@ -176,7 +176,8 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
         marks[HELP] = min(HARDER * marks[HELP], MOST_HELP) if marks[POOR] > 0.0 else max(marks[HELP] / EASIER, 1.0)
         it.saved[number % SAVED, 0], it.saved[number % SAVED, 1] = marks[TAU], marks[LONGEST]
         marks[NUMBER] += 1.0
-        marks[SHORT] = marks[SHORT] + 1.0 if marks[LONGEST] < SHORT_STEP else 0.0
+        is_short = marks[LONGEST] < SHORT_STEP and (number >= EARLY or marks[LONGEST] < TINY_STEP)
+        marks[SHORT] = marks[SHORT] + 1.0 if is_short else 0.0
         if marks[SHORT] >= TWICE and number >= EARLY and not symmetric:
             heat(blocks, cones, it)
             back = go_back(it, number, marks[TAU])
@@ -191,7 +192,7 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
             before = marks[ERROR]
             patience = PATIENCE if before <= CLOSE * unit else 1
             after = polish(
-                address, symmetric, MOST_STEPS, patience, ROUNDING * unit, blocks, cones, system, fac, it, marks
+                address, symmetric, MOST_STEPS, patience, unit, ROUNDING * unit, blocks, cones, system, fac, it, marks
             )
             marks[TRIED], marks[POLISHED] = before, after
             if after <= SUCCESS * before:

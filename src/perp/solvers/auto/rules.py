@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from perp.solvers.auto.features import Features
+from perp.solvers.cone_interior.cone_interior import ConeInterior
 from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
 from perp.solvers.gradient.mprgp import MPRGP
@@ -41,6 +42,9 @@ FEW_ROWS = 200
 """Up to so many rows a dense method that changes one row at a time is quicker than factors computed anew."""
 
 FEW_CELLS = 2000
+
+FEW_CONTACT_ROWS = 300
+"""About a hundred contacts: with more of them, sweeps stall on the redundant ones, and factors are worth their time."""
 
 ENUMERATION_ROWS = 16
 """All 2^n index sets: 65,536 are looked at in a tenth of a second."""
@@ -90,6 +94,17 @@ LAST_RESORTS = (
 )
 """For ordinary rows, whatever A is: each has solved some problem here that no other did."""
 
+MANY_CONTACTS = (
+    Step(ConeNewton(), iterations=100),
+    Step(ADMM(), iterations=1500, most_rows=3000),
+    Step(ConeNewton(), iterations=300, from_lcp=True),
+    Step(BlockGaussSeidel(), iterations=5000),
+    Step(ADMM(), iterations=5000),
+    Step(PGS(), iterations=20_000),
+    Step(APGD(), iterations=10_000),
+)
+"""After interior points of the friction cones."""
+
 RULES: tuple[Rule, ...] = (
     Rule(
         "small grid",
@@ -130,6 +145,20 @@ RULES: tuple[Rule, ...] = (
         ),
         "A is a product and nothing else",
         "products",
+    ),
+    Rule(
+        "many contacts, warm",
+        lambda it: it.has_contacts and it.is_warm and it.n > FEW_CONTACT_ROWS and it.is_formed,
+        (Step(ConeInterior()), *MANY_CONTACTS),
+        "a point to start from is given: Newton steps on its contact states, then interior points of the cones",
+        "stack 1:1 box, stack 1:1 cone",
+    ),
+    Rule(
+        "many contacts",
+        lambda it: it.has_contacts and it.n > FEW_CONTACT_ROWS and it.is_formed,
+        (Step(NNCG(), iterations=60, is_eager=True), Step(ConeInterior(), from_best=False), *MANY_CONTACTS),
+        "many contacts, which are redundant as a rule: a few sweeps, then interior points of the friction cones",
+        "stack 1:1 box, stack 1:1 cone, stack 1:1000 cone, stack 1:1 convex, stack 1:1000 convex, stack 1:1 disc",
     ),
     Rule(
         "convex contacts",

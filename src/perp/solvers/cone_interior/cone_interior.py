@@ -47,6 +47,9 @@ WARM_STEPS, WARM_SUCCESS = 6, 1e-11
 """Newton steps from a given point, and what they must leave as a share of the unit of F."""
 
 OPEN = "the solution next to the start was kept: its motion is one of several, and no path leads to another one"
+NEAR = 1e-5
+"""F, as a share of its unit, at which a path that stalls is near a solution that rounding errors hide."""
+
 DONE = "the states of all contacts are found, and rounding errors are all that is left"
 
 
@@ -238,7 +241,8 @@ class ConeInterior(Method):
         head = np.where(cones.mode == FIXED, cones.offset, head)
         friction = 1.0 if rows.symmetric else weighting / ATTEMPTS[0][0] * self.friction_target
         it.target[:] = np.where(cones.mode == OWN, 1.0, friction)
-        product = size * energy * it.target
+        left = SOFTNESS * it.rows[layout.WEIGHT, rows.row] * np.sqrt(stuck)  # speeds that soft contacts leave
+        product = size * (energy + float(np.mean(head * left[rows.block_of_cone]))) * it.target if head.size else head
         x, y = it.rows[layout.X], it.rows[layout.Y]
         x[:], y[:] = np.where(inside, it.rows[layout.DX], rows.value), 0.0
         longest = int(cones.count.max(initial=0))
@@ -291,8 +295,9 @@ class ConeInterior(Method):
         if ended == run.DONE:
             state.ended = Status.REDUCED_ACCURACY, DONE
         elif ended != run.GOES_ON or state.since >= MOST_ITERATIONS:
+            is_near = state.marks[run.ERROR] <= NEAR * state.unit  # another path would end near another solution
             state.attempt += 1
-            if state.attempt < self.attempts:
+            if state.attempt < self.attempts and not is_near:
                 self._begin(state)
             else:
                 state.attempt -= 1
