@@ -22,15 +22,15 @@ def linearise(blocks, cones, it):
 
 
 def F_of_twin(state, x, y):
-    """z - P(z - v / weight) in every row, in the signs of x; y of an equation (Alart & Curnier 1991)."""
+    """z - P(z - r v) in every row, in the signs of x; y / weight of an equation (Alart & Curnier 1991)."""
     rows, cones = state.rows, state.rows.cones
-    weight = state.iterate.rows[layout.WEIGHT]
+    weight, ratio = state.iterate.rows[layout.WEIGHT], state.iterate.rows[layout.RATIO]
     F = np.zeros(x.size)
     for b in range(rows.row.size):
         row = rows.row[b]
-        r = 1.0 / weight[row]
+        r = ratio[row]
         if rows.first_cone[b] == rows.first_cone[b + 1]:
-            F[row] = r * y[row]
+            F[row] = y[row] / weight[row]
         presses = 0.0
         for k in range(rows.first_cone[b], rows.first_cone[b + 1]):
             tail = slice(cones.tail[k], cones.tail[k] + cones.count[k])
@@ -60,16 +60,19 @@ def drawn(model, dimension, seed):
     R[layout.X], R[layout.Y] = rng.standard_normal(problem.n), rng.standard_normal(problem.n)
     R[layout.X, : problem.contact_rows : dimension] += 1.0
     R[layout.LIFT] = 0.05
+    R[layout.RATIO] = np.exp(rng.uniform(-1.0, 1.0, state.rows.row.size))[state.rows.block_of_row] / R[layout.WEIGHT]
     return state, rng
 
 
 @pytest.mark.parametrize(("model", "dimension"), CASES)
 @pytest.mark.parametrize("seed", range(6))
 def test_the_size_of_F_is_the_root_of_an_energy(seed, model, dimension):
+    """sqrt(A_ii) |F|, or |v| / sqrt(A_ii) where F is r v, as of contacts that stick."""
     state, _ = drawn(model, dimension, seed)
-    R = state.iterate.rows
+    R, weight = state.iterate.rows, state.iterate.rows[layout.WEIGHT]
     F = F_of_twin(state, R[layout.X], R[layout.Y])
-    expected = np.abs(F * np.sqrt(R[layout.WEIGHT])).max()
+    moves = np.isclose(F, R[layout.RATIO] * R[layout.Y], rtol=1e-12, atol=0.0)
+    expected = np.where(moves, np.abs(R[layout.Y]) / np.sqrt(weight), np.abs(F) * np.sqrt(weight)).max()
     assert linearise(state.conic.blocks, state.rows.cones, state.iterate) == pytest.approx(expected, rel=1e-13)
 
 
@@ -101,9 +104,9 @@ def test_the_points_show_every_state():
     found = set()
     for seed in range(6):
         state, _ = drawn("cone", 3, seed)
-        R, weight = state.iterate.rows, state.iterate.rows[layout.WEIGHT]
+        R, ratio = state.iterate.rows, state.iterate.rows[layout.RATIO]
         for row in state.rows.row[:4]:
-            s = R[layout.X, row : row + 3] - R[layout.Y, row : row + 3] / weight[row]
+            s = R[layout.X, row : row + 3] - ratio[row] * R[layout.Y, row : row + 3]
             sticks = np.linalg.norm(s[1:]) <= s[0]
             found.add("separates" if s[0] <= 0.0 else "sticks" if sticks else "slides")
     assert found == {"separates", "sticks", "slides"}
