@@ -82,23 +82,26 @@ class ConeInterior(Method):
 
         M V = J^T x,    y = J V + C x + b,    z o v = tau target e    for every cone,
 
-    and tau falls to zero. The target of pairs of friction with a head that is fixed or follows is `friction_target`,
-    that of the others one. One iteration is one factorisation and at least two solves: with Nesterov and Todd's scaling
+    and tau falls to zero. Where friction follows normals, the target of cones with a fixed or followed head is
+    `friction_target`; all others are one. One iteration is one factorisation and at least two solves: with Nesterov and Todd's scaling
     T the products become W dx + dy = g, W = T^-2 or parts of it, and K = M + J^T (W + C)^-1 J is factored; then come
     Mehrotra's predictor and corrector (1992) and up to `correctors` of Gondzio's (1996), each refined in up to
     `refinements` rounds by the equations of x and V together, which redundant contacts and large mass ratios need.
-    The step is the share `boundary` of the longest one inside the cones. K is symmetric unless a head follows.
+    The step is the share `boundary` of the longest one inside the cones, or 0.99 of it where that is nearly whole. K is
+    symmetric unless a head follows. Rigid rows have a tiny compliance in K, more where steps cannot be refined.
 
     Without J, or with `space="contact"`, A + W is factored instead; A may then have any form that can be written out.
 
     Where the point is near a solution (`polish`), Newton's method on Alart and Curnier's equations (1991) is tried: it
     converges in a few factorisations to rounding errors if the states of all contacts are those of the solution, else
-    the path goes on where it was. A start other than zero is tried in this way first, which is one iteration. Both
-    need the body space; in contact space the path itself goes to the end, and every solve starts cold.
+    the path goes on where it was. A start other than zero is tried in this way first, which is one iteration; its
+    solution is taken where its motion is the one that `perp.solvers.selection` selects. Both need the body space; in
+    contact space every solve starts cold, and the path itself goes to the end, which rounding sets at about 1e-7.
 
     For convex problems (no head that follows) the path leads to a solution where there is one that is strictly inside.
-    For Coulomb's law nothing is proved: the path may fold. Where it does, up to `attempts` paths are followed, with
-    other targets of friction and other sizes of the start.
+    For Coulomb's law nothing is proved: the path may fold. Where it does, the targets of the contacts that block it are
+    raised, and it is followed again from a point before. Up to `attempts` paths are tried in turn, with other targets
+    of friction and other sizes of the start.
     """
 
     name: ClassVar[str] = "cone_interior"
