@@ -19,6 +19,7 @@ from perp.problems.residual_scale import cold_start
 from perp.solvers.auto.chain import solve_automatically
 from perp.solvers.auto.small import is_small, solve_small
 from perp.solvers.fit import require_fit
+from perp.solvers.least_norm import IMPULSES, require_least_norm, with_least_norm
 from perp.solvers.logs import log_solve
 from perp.solvers.method import Method
 from perp.solvers.progress import AnyCallback, by_position
@@ -27,7 +28,7 @@ from perp.solvers.roster import default_methods, make_method
 from perp.solvers.run import conversions, run_method
 from perp.solvers.stopping import DEFAULT_STOPPING, Stopping
 
-ARGUMENTS = ("tol", "max_iterations", "max_seconds", "x0", "callback", "check_every", "stop")
+ARGUMENTS = ("tol", "max_iterations", "max_seconds", "x0", "callback", "check_every", "stop", "impulses")
 """The words that `solve` itself understands: for hints."""
 
 
@@ -46,6 +47,7 @@ def solve(
     callback: AnyCallback | None = None,
     check_every: int | None = None,
     stop: Stopping | None = None,
+    impulses: str = "any",
     **options: Any,
 ) -> Result:
     """Solve a complementarity problem.
@@ -79,6 +81,9 @@ def solve(
     stop
         Further criteria (`Stopping`): relative, stagnation, unchanged active set, which iterate to keep. With "auto"
         they end one of its methods, and the next one is asked.
+    impulses
+        "least_norm" replaces the impulses of contacts by those of least norm that make the same motion: where contacts
+        are redundant, they share their load evenly, and a note says so. See `perp.solvers.least_norm`.
     options
         Options of the method, when it is given by name: `solve(problem, "psor", relaxation=1.2)`.
 
@@ -91,6 +96,10 @@ def solve(
     begun = now()
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is {type(problem).__name__}; perp.LCP, BoxLCP or ContactProblem is needed")
+    if impulses not in IMPULSES:
+        raise ValueError(f"impulses is {impulses!r}{suggest(str(impulses), IMPULSES)}")
+    if impulses == "least_norm":
+        require_least_norm(problem)
     criteria = as_stopping(stop).with_changes(
         tol=tol, max_iterations=max_iterations, max_seconds=max_seconds, check_every=check_every
     )
@@ -107,6 +116,8 @@ def solve(
                 require_fit(chosen, problem, default_methods)
             x, notes = starting_point(problem, x0)
             result = run_method(problem, chosen, x, criteria, by_position(callback), begun, notes)
+        if impulses == "least_norm":
+            result = with_least_norm(result, criteria.tol)
     log_solve(result)
     return result
 
