@@ -120,6 +120,8 @@ class Iterate(NamedTuple):
     local: Numbers
     saved: Numbers
     """The last points, one a line: tau, longest step, then x, y, heads of v, V."""
+    krylov: Numbers
+    """Directions of a refined solve, one a line: dx, J dV, what they do to both equations, dV."""
 
 
 SAVED = 16
@@ -130,7 +132,7 @@ ROW_LINES = (
     "DX", "DY", "DZH", "DZT", "DVH", "DVT",  # a direction
     "ETA", "GROWTH", "P", "LH", "LT",  # T and lambda (`lorentz`)
     "GH", "GT", "QH", "QT",  # right sides of the cones, and their terms of second order
-    "RHS", "RD", "ED", "HX", "JV",  # g - r_d, r_d; memory of the solves
+    "RHS", "RD", "ED", "HX", "JV", "QX",  # g - r_d, r_d; memory of the solves
     "B", "C", "LIFT", "CENTRE", "WEIGHT", "RATIO",
     "KEPT_X", "KEPT_Y", "KEPT_VH", "BEST",
 )  # fmt: skip
@@ -139,7 +141,7 @@ ROW_LINES = (
     DX, DY, DZH, DZT, DVH, DVT,
     ETA, GROWTH, P, LH, LT,
     GH, GT, QH, QT,
-    RHS, RD, ED, HX, JV,
+    RHS, RD, ED, HX, JV, QX,
     B, C, LIFT, CENTRE, WEIGHT, RATIO,
     KEPT_X, KEPT_Y, KEPT_VH, BEST,
 ) = range(len(ROW_LINES))  # fmt: skip

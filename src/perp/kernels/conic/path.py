@@ -276,14 +276,14 @@ def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, 
     if sign == 0:
         return False
     right_side(cones, it, 0.0, False)
-    solves = solve_newton(in_bodies, 1.0, rounds, accuracy, blocks, cones, system, fac, it)
+    solves = solve_newton(in_bodies, 1.0, rounds, accuracy, tau, blocks, cones, system, fac, it)
     longest = recover(in_bodies, cones, it)
     sigma, poor = 1.0, 0.0
     if cones.slot.size > 0:
         sigma = min(1.0, max(max(tau_after(cones, it, longest) / tau, 0.0) ** 3, LEAST_SIGMA))
         second_order(cones, it, 1.0 if symmetric else longest)
         right_side(cones, it, sigma * tau, True)
-        made = solve_newton(in_bodies, 1.0, rounds, accuracy, blocks, cones, system, fac, it)
+        made = solve_newton(in_bodies, 1.0, rounds, accuracy, tau, blocks, cones, system, fac, it)
         solves += made
         poor = 1.0 if made > rounds > 0 else 0.0
         longest = recover(in_bodies, cones, it)
@@ -292,7 +292,7 @@ def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, 
                 break
             centre(cones, it, min(1.0, REACH * longest + FURTHER), sigma * tau)
             right_side(cones, it, sigma * tau, True)
-            solves += solve_newton(in_bodies, 1.0, rounds, accuracy, blocks, cones, system, fac, it)
+            solves += solve_newton(in_bodies, 1.0, rounds, accuracy, tau, blocks, cones, system, fac, it)
             longer = recover(in_bodies, cones, it)
             worth = longer >= WORTH * longest
             longest = longer
@@ -326,5 +326,5 @@ def stick_softly(address, in_bodies, symmetric, softness, blocks, cones, system,
         R[RHS, i] = -R[B, i]
     if factor_path(address, in_bodies, symmetric, blocks, cones, system, fac, it) == 0:
         return False
-    solve_newton(in_bodies, 0.0, 0, 0.0, blocks, cones, system, fac, it)
+    solve_newton(in_bodies, 0.0, 0, 0.0, 1.0, blocks, cones, system, fac, it)
     return True

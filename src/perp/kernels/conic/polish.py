@@ -47,6 +47,7 @@ SOFTER, SOFTEST = 1.0, 1e-3
 SOFTNESS = 1e-8
 """The compliance of rigid rows in the matrix, as a share of A_ii; the next step takes back what it leaves."""
 
+
 @inlined
 def tail_argument(tail, count, r, zt, vt, out):
     """s = z_t - r v_t in `out`; returns |s|."""
@@ -210,7 +211,7 @@ def polish(address, symmetric, most, patience, unit, enough, blocks, cones, syst
         for i in range(n):
             R[LIFT, i] = softness * R[WEIGHT, i]
         F = measure(blocks, cones, system, it)
-        if k == 0 or F < 0.5 * best or F > 2.0 * best:
+        if k == 0 or 0.5 * best > F or 2.0 * best < F:
             wanted = min(max(SOFTER * F / unit, SOFTNESS), SOFTEST)
             if wanted != softness:
                 softness = wanted
@@ -218,11 +219,11 @@ def polish(address, symmetric, most, patience, unit, enough, blocks, cones, syst
                     R[LIFT, i] = softness * R[WEIGHT, i]
                 F = measure(blocks, cones, system, it)
         worse += 1
-        if F < best:
+        if best > F:
             best, worse = F, 0
             for i in range(n):
                 R[BEST, i] = R[X, i]
-        if k == most or worse >= patience or not F < inf or best <= enough:
+        if k == most or worse >= patience or not inf > F or best <= enough:
             break
         assemble(blocks, system, it, fac.numbers)
         marks[FACTORISATIONS] += 1.0

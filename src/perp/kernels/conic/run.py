@@ -49,8 +49,8 @@ TWICE, EARLY, TINY_STEP = 2.0, 6, 1e-3
 """Two short steps in a row are a fold of the path; the first iterations may have them, unless they are tiny."""
 
 HEAT, INVOLVED, BACK, GOOD_STEP = 10.0, 0.01, 3.0, 0.3
-"""At a fold the targets of blocks whose change (squared) is above `INVOLVED` times the largest are raised by `HEAT`, and
-the path is gone from the last point before with a good step and `BACK` times the tau."""
+"""At a fold the targets of blocks whose change (squared) is above `INVOLVED` times the largest are raised by `HEAT`.
+The iteration then goes on from the last point before that had a good step and `BACK` times the tau."""
 
 ROUNDING = 1e-13
 """F, as a share of its unit, that a polish need not go below."""
@@ -154,9 +154,7 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
     """`what` to do; returns how many iterations were made. marks[ENDED] says how it stands."""
     lift, polishes = options[4], options[5] > 0.0 and in_bodies
     if what == START:
-        found = stick_softly(
-            address, in_bodies, symmetric, options[6], blocks, cones, system, fac, it, it.rows[WEIGHT]
-        )
+        found = stick_softly(address, in_bodies, symmetric, options[6], blocks, cones, system, fac, it, it.rows[WEIGHT])
         marks[ENDED] = GOES_ON if found else BROKEN
         return 0
     if what == POLISH:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,8 +83,8 @@ class ConeInterior(Method):
         M V = J^T x,    y = J V + C x + b,    z o v = tau target e    for every cone,
 
     and tau falls to zero. Where friction follows normals, the target of cones with a fixed or followed head is
-    `friction_target`; all others are one. One iteration is one factorisation and at least two solves: with Nesterov and Todd's scaling
-    T the products become W dx + dy = g, W = T^-2 or parts of it, and K = M + J^T (W + C)^-1 J is factored; then come
+    `friction_target`; all others are one. One iteration is one factorisation and at least two solves: with Nesterov
+    and Todd's scaling T the products become W dx + dy = g, W = T^-2 or parts of it, and K = M + J^T (W + C)^-1 J is factored; then come
     Mehrotra's predictor and corrector (1992) and up to `correctors` of Gondzio's (1996), each refined in up to
     `refinements` rounds by the equations of x and V together, which redundant contacts and large mass ratios need.
     The step is the share `boundary` of the longest one inside the cones, or 0.99 of it where that is nearly whole. K is
@@ -152,7 +152,7 @@ class ConeInterior(Method):
 
         rows = list_cones(problem)
         conic = make_system(problem, rows, self.space, self.ordering)
-        it = conic.new_iterate(rows)
+        it = conic.new_iterate(rows, self.refinements)
         weight = _block_means(rows, conic.diagonal)
         it.rows[layout.B], it.rows[layout.C] = conic.b, conic.compliance
         it.rows[layout.CENTRE], it.rows[layout.WEIGHT] = rows.centre, weight
@@ -228,7 +228,7 @@ class ConeInterior(Method):
         rows, it, marks = state.rows, state.iterate, state.marks
         weighting, size = ATTEMPTS[state.attempt % len(ATTEMPTS)]
         marks[run.SHORT], marks[run.TRIED], marks[run.ENDED], marks[run.HELP] = 0.0, np.inf, run.GOES_ON, 1.0
-        marks[run.NUMBER] = 0.0
+        marks[run.NUMBER], marks[run.ERROR] = 0.0, np.inf
         it.saved[:, :2] = 0.0
         state.since = 0
         self._run(state, run.START, 0)
@@ -258,7 +258,7 @@ class ConeInterior(Method):
         it.bodies[layout.V] = it.bodies[layout.DV]
 
     @staticmethod
-    def _set_ratios(state: ConicState, squares: Vector) -> None:
+    def _set_ratios(state: ConicState, squares: NDArray[Any]) -> None:
         """Impulse over speed of each block: what a contact carries (squared), and how fast things are."""
         from perp.kernels.conic import layout
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,11 +56,21 @@ class _Table:
     def __init__(self) -> None:
         self._parts = [np.empty((0, 9))]
 
-    def add(self, slot: NDArray[np.int64], count: int, mode: int, *, tail: int = 0, **other: object) -> None:
+    def add(
+        self,
+        slot: NDArray[np.int64],
+        count: int,
+        mode: int,
+        *,
+        tail: int = 0,
+        sign: float = 1.0,
+        offset: Vector | float = 0.0,
+        block: NDArray[np.int64] | None = None,
+        width: int = 1,
+    ) -> None:
         """Cones with heads at `slot`; `tail` counts from there. The block begins at `block`, by default at the slot."""
-        block = np.asarray(other.get("block", slot))
-        columns = (slot, slot + tail, count, mode, other.get("head", block), other.get("sign", 1.0))
-        columns += (other.get("offset", 0.0), block, other.get("width", 1))
+        first = slot if block is None else block
+        columns: tuple[Any, ...] = (slot, slot + tail, count, mode, first, sign, offset, first, width)
         whole = [np.broadcast_to(np.asarray(part, dtype=np.float64), slot.size) for part in columns]
         self._parts.append(np.stack(whole, axis=1))
 
@@ -90,7 +101,8 @@ def list_cones(problem: Problem) -> ConeRows:
     first_cone = np.append(0, np.cumsum(counts)).astype(np.int64)
     width = numbers[begin, 8].astype(np.int64)
     numbers = numbers[is_cone]
-    cones = Cones(*(numbers[:, k].astype(np.int64) for k in range(5)), numbers[:, 5].copy(), numbers[:, 6].copy())
+    slot, tail, count, mode, head = (numbers[:, k].astype(np.int64) for k in range(5))
+    cones = Cones(slot, tail, count, mode, head, numbers[:, 5].copy(), numbers[:, 6].copy())
     symmetric = not bool((cones.mode == FOLLOWING).any())
     return ConeRows(cones, row, width, first_cone, unit, centre, value, symmetric)
 

@@ -38,7 +38,7 @@ class ConicSystem:
     """1 / sqrt(M_ii), or of A_ii in contact space, in the order of the factor."""
     symmetric: bool
 
-    def new_iterate(self, rows: ConeRows) -> Iterate:
+    def new_iterate(self, rows: ConeRows, refinements: int) -> Iterate:
         n, unknowns = rows.unit.size, self.plan.symbolic.n
         size = int(np.diff(self.system.group_columns).max(initial=1))
         return Iterate(
@@ -48,6 +48,7 @@ class ConicSystem:
             H=np.zeros(int(np.sum(rows.width**2))),
             local=np.zeros(size * size + size),
             saved=np.zeros((SAVED, 2 + 3 * n + unknowns)),
+            krylov=np.zeros((max(refinements, 1), 3 * n + 2 * unknowns)),
         )
 
 
