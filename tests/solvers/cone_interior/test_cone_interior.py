@@ -15,8 +15,8 @@ from perp.errors import MethodRefused
 
 EXACT = 1e-12
 
-IN_CONTACT_SPACE = 1e-6
-"""What the path reaches by itself, without a polish: A + W as numbers hides what tau below 1e-11 needs."""
+BY_THE_PATH = 1e-6
+"""What the path reaches by itself, without a polish, before rounding stops it."""
 
 
 def stack(model, n=48, **options):
@@ -91,10 +91,10 @@ def test_a_given_matrix_gives_the_answer_of_its_factors(model):
     assert expected.success
     for A in (problem.A.to_dense(), problem.A.to_sparse()):
         given_A = perp.ContactProblem(A, problem.b, problem.friction, model, lower=problem.lower, upper=problem.upper)
-        result = solve(given_A, tol=IN_CONTACT_SPACE)
+        result = solve(given_A, tol=BY_THE_PATH)
         assert result.success
         np.testing.assert_allclose(result.x, expected.x, atol=1e-5)
-    result = solve(problem, tol=IN_CONTACT_SPACE, space="contact")
+    result = solve(problem, tol=BY_THE_PATH, space="contact")
     assert result.success
     np.testing.assert_allclose(result.x, expected.x, atol=1e-5)
 
@@ -102,7 +102,7 @@ def test_a_given_matrix_gives_the_answer_of_its_factors(model):
 @pytest.mark.parametrize("model", MODELS)
 def test_redundant_contacts_with_a_given_matrix_have_the_same_slack(model):
     problem = stack(model)
-    result = solve(perp.ContactProblem(problem.A.to_dense(), problem.b, problem.friction, model), tol=IN_CONTACT_SPACE)
+    result = solve(perp.ContactProblem(problem.A.to_dense(), problem.b, problem.friction, model), tol=BY_THE_PATH)
     assert result.success
     np.testing.assert_allclose(result.y, solve(problem).y, atol=1e-4)
 
@@ -195,16 +195,19 @@ def test_bodies_that_cannot_move_do_not(model):
     np.testing.assert_array_equal(A.velocity(result.x)[6:12], 0.0)
 
 
-def test_a_contact_between_bodies_that_cannot_move_ends_honestly():
+def between_walls(speed, model):
+    """Two contacts, the first of a body that cannot move with the world, which it leaves at that speed."""
     masses = perp.BodyMasses([np.inf, 1.0], [np.eye(3)] * 2)
     rng = np.random.default_rng(0)
-    A = perp.FactoredOperator.from_body_pairs(
-        np.repeat([[0, -1], [1, -1]], 3, axis=0), rng.standard_normal((6, 2, 6)), masses
-    )
-    apart = perp.ContactProblem(A, np.array([1.0, 0.0, 0.0, -1.0, 0.3, 0.2]), 0.5, "cone")
-    assert solve(apart, tol=1e-8).success
-    together = perp.ContactProblem(A, np.array([-1.0, 0.0, 0.0, -1.0, 0.3, 0.2]), 0.5, "cone")
-    result = solve(together, tol=1e-8)
+    pairs = np.repeat([[0, -1], [1, -1]], 3, axis=0)
+    A = perp.FactoredOperator.from_body_pairs(pairs, rng.standard_normal((6, 2, 6)), masses)
+    return perp.ContactProblem(A, np.array([speed, 0.0, 0.0, -1.0, 0.3, 0.2]), 0.5, model)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_contact_between_bodies_that_cannot_move_ends_honestly(model):
+    assert solve(between_walls(1.0, model), tol=1e-8).success
+    result = solve(between_walls(-1.0, model), tol=1e-8)
     assert not result.success
     assert np.isfinite(result.x).all()
 
@@ -224,10 +227,15 @@ def test_what_has_no_solution_ends_without_success(problem):
     assert result.residual == perp.verify(problem, result.x).residual
 
 
-def test_the_end_of_all_attempts_says_so():
-    result = solve(INFEASIBLE[2], tol=1e-8, attempts=2)
-    assert result.status is Status.STAGNATED
-    assert result.history.counters["attempts"][-1] == 2.0
+@pytest.mark.parametrize("model", ["box", "cone"])
+def test_several_paths_are_tried_where_they_are_asked_for(model):
+    """Here a wall is pressed into a wall: no impulse helps."""
+    problem = between_walls(-1.0, model)
+    one, some = (solve(problem, tol=1e-8, attempts=attempts) for attempts in (1, 3))
+    assert one.status is some.status is Status.STAGNATED
+    assert one.history.counters["attempts"][-1] == 1.0
+    assert 1.0 < some.history.counters["attempts"][-1] <= 3.0
+    assert "no path" in some.message
 
 
 def soft_tangents(model, dimension=3, friction=0.5):
@@ -247,7 +255,7 @@ def test_tangents_of_one_cone_with_two_compliances_are_refused_in_body_space(mod
     for space in ("auto", "body"):
         with pytest.raises(MethodRefused, match="one compliance"):
             solve(problem, space=space)
-    assert solve(problem, tol=IN_CONTACT_SPACE, space="contact").success
+    assert solve(problem, tol=BY_THE_PATH, space="contact").success
 
 
 @pytest.mark.parametrize("problem", [soft_tangents("box"), soft_tangents("cone", 2), soft_tangents("cone", 3, 0.0)])
@@ -280,9 +288,9 @@ def test_options_are_checked(options, word):
 @pytest.mark.parametrize("model", MODELS)
 def test_without_polish_the_path_goes_to_the_end(model):
     problem = conic_problems.contacts(model, compliance=0.1)
-    result = solve(problem, tol=1e-8, polish=False)
+    result = solve(problem, tol=BY_THE_PATH, polish=False)
     assert result.success
-    np.testing.assert_allclose(result.x, solve(problem).x, atol=1e-6)
+    np.testing.assert_allclose(result.x, solve(problem).x, atol=1e-5)
 
 
 def test_iterations_count_factorisations_and_solves():
