@@ -34,7 +34,7 @@ class Cones(NamedTuple):
 
     slot: Integers
     tail: Integers
-    count: Integers
+    count: Integers  # type: ignore[assignment]  # of numbers, not the method of tuples
     """Entries of the tail."""
     mode: Integers
     head: Integers
