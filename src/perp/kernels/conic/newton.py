@@ -222,7 +222,7 @@ def error_share(cones, it, e):
 
 @part
 def weigh(cones, it, tau, a_d, a_p, b_d, b_p):
-    """The inner product of residuals in which GCR works: (T a_d) . (T b_d) / |lambda|^2 by cones, a_p b_p / (M_ii tau)."""
+    """The inner product of residuals: (T a_d) . (T b_d) / |lambda|^2 by cones, and a_p b_p / (M_ii tau)."""
     R = it.rows
     lh, lt, one, other = R[LH], R[LT], R[HX], R[QX]
     total = 0.0

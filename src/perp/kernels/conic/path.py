@@ -92,16 +92,16 @@ def read_cones(cones, it):
 
 @part
 def scale_cones(cones, it):
-    """T and lambda of every cone; returns tau, the products over their targets."""
+    """T and lambda of every cone; returns tau, the mean of the products over their targets."""
     R = it.rows
-    total, weight = 0.0, 0.0
+    total = 0.0
     for k in range(cones.slot.size):
-        weight += it.target[k]
-        total += lorentz.scale(
+        product = lorentz.scale(
             cones.slot[k], cones.tail[k], cones.count[k],
             R[ZH], R[ZT], R[VH], R[VT], R[ETA], R[GROWTH], R[P], R[LH], R[LT],
         )  # fmt: skip
-    return total / weight if weight > 0.0 else 0.0
+        total += product / it.target[k]
+    return total / max(cones.slot.size, 1)
 
 
 @part
@@ -178,14 +178,14 @@ def second_order(cones, it, weight):
 def tau_after(cones, it, step):
     """tau after a step."""
     R = it.rows
-    total, weight = 0.0, 0.0
+    total = 0.0
     for k in range(cones.slot.size):
         slot, tail, count = cones.slot[k], cones.tail[k], cones.count[k]
-        weight += it.target[k]
-        total += (R[ZH, slot] + step * R[DZH, slot]) * (R[VH, slot] + step * R[DVH, slot])
+        product = (R[ZH, slot] + step * R[DZH, slot]) * (R[VH, slot] + step * R[DVH, slot])
         for i in range(tail, tail + count):
-            total += (R[ZT, i] + step * R[DZT, i]) * (R[VT, i] + step * R[DVT, i])
-    return total / weight if weight > 0.0 else 0.0
+            product += (R[ZT, i] + step * R[DZT, i]) * (R[VT, i] + step * R[DVT, i])
+        total += product / it.target[k]
+    return total / max(cones.slot.size, 1)
 
 
 @part

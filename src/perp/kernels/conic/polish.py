@@ -1,8 +1,8 @@
 """Newton's method on the states that a point shows: the last digits, exact up to rounding. In body space.
 
 F = z - P(z - r v) for every cone, with P the projection on the cone, or on the ball of its head's radius where the head
-is fixed or follows the normal (Alart & Curnier 1991), and r the ratio of impulse to speed that the block has at the start. Its generalised derivative is
-E dx + G dy with dy = J dV + C dx, so that
+is fixed or follows the normal (Alart & Curnier 1991), and r the ratio of impulse to speed that the block has at the
+start. Its generalised derivative is E dx + G dy with dy = J dV + C dx, so that
 
     dx = dx0 - H J dV,    dx0 = -(E + G C)^-1 F,    H = (E + G C)^-1 G,    (M + J^T H J) dV = J^T dx0 + r_p.
 

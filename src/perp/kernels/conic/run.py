@@ -27,7 +27,7 @@ from perp.kernels.conic.layout import (
     X,
     Y,
 )
-from perp.kernels.conic.path import LONGEST, MARKS, POOR, TAU, iterate, read_cones, stick_softly
+from perp.kernels.conic.path import LONGEST, MARKS, POOR, SIGN, TAU, iterate, read_cones, stick_softly
 from perp.kernels.conic.polish import linearise, polish
 
 START, FOLLOW, POLISH = 0, 1, 2
@@ -172,7 +172,8 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
             marks[ENDED] = BROKEN
             return k + 1
         marks[HELP] = min(HARDER * marks[HELP], MOST_HELP) if marks[POOR] > 0.0 else max(marks[HELP] / EASIER, 1.0)
-        it.saved[number % SAVED, 0], it.saved[number % SAVED, 1] = marks[TAU], marks[LONGEST]
+        it.saved[number % SAVED, 0] = marks[TAU]
+        it.saved[number % SAVED, 1] = marks[LONGEST] if marks[SIGN] > 0.0 else 0.0
         marks[NUMBER] += 1.0
         is_short = marks[LONGEST] < SHORT_STEP and (number >= EARLY or marks[LONGEST] < TINY_STEP)
         marks[SHORT] = marks[SHORT] + 1.0 if is_short else 0.0

@@ -33,7 +33,7 @@ steps of an LCP may be as short as 1e-7."""
 MOST_ITERATIONS = 120
 """Iterations of an attempt."""
 
-ATTEMPTS = ((10.0, 1.0), (1.0, 10.0), (100.0, 1.0), (3.0, 3.0))
+ATTEMPTS = ((10.0, 1.0), (3.0, 1.0), (10.0, 10.0), (1.0, 10.0))
 """Friction targets, as factors of the option, and sizes of the start, one after the other."""
 
 
@@ -84,9 +84,10 @@ class ConeInterior(Method):
 
     and tau falls to zero. Where friction follows normals, the target of cones with a fixed or followed head is
     `friction_target`; all others are one. One iteration is one factorisation and at least two solves: with Nesterov
-    and Todd's scaling T the products become W dx + dy = g, W = T^-2 or parts of it, and K = M + J^T (W + C)^-1 J is factored; then come
-    Mehrotra's predictor and corrector (1992) and up to `correctors` of Gondzio's (1996), each refined in up to
-    `refinements` rounds by the equations of x and V together, which redundant contacts and large mass ratios need.
+    and Todd's scaling T the products become W dx + dy = g, W = T^-2 or parts of it, and K = M + J^T (W + C)^-1 J is
+    factored; then come Mehrotra's predictor and corrector (1992) and up to `correctors` of Gondzio's (1996), each
+    refined by up to `refinements` conjugate residuals on the equations of x and V together, which redundant contacts
+    and large mass ratios need.
     The step is the share `boundary` of the longest one inside the cones, or 0.99 of it where that is nearly whole. K is
     symmetric unless a head follows. Rigid rows have a tiny compliance in K, more where steps cannot be refined.
 
@@ -122,7 +123,7 @@ class ConeInterior(Method):
     correctors: int = option(2, About("further solves an iteration, where steps are short", at_least=0))
     refinements: int = option(8, About("rounds of iterative refinement of a step, at most", at_least=0))
     boundary: float = option(0.9, About("share of the longest step inside the cones", above=0.0, below=1.0))
-    attempts: int = option(4, About("paths to try, where one of them ends before a solution", at_least=1))
+    attempts: int = option(3, About("paths to try, where one of them ends before a solution", at_least=1))
     polish: bool = option(True, About("whether Newton steps on the states of contacts give the last digits"))
     space: str = option("auto", About("unknowns of the factor: velocities of bodies, or impulses", SPACES))
     ordering: str = option("amd", ORDERING)
