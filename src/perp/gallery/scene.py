@@ -4,7 +4,8 @@ Forces add `push` to the velocities `before` the step, and impulses x at the con
 
     after = before + push + M^-1 J^T x,          y = J after.
 
-Where contacts are redundant, impulses are not unique, but the motion is: judge a method by `velocity(x)`.
+Where contacts are redundant, impulses are not unique, but in these scenes the motion is: judge a method by
+`velocity(x)`.
 """
 
 from __future__ import annotations

@@ -9,9 +9,10 @@ of its rows, settles who carries what. **The motion that is selected is that of 
 *Is it that of x?* With F(x) = x - P(x - rho y) and its generalised derivative F' = E + G A (Alart & Curnier 1991):
 
 * F' is regular: x is isolated, and next to it is a solution of the compliant law (implicit function theorem).
-* F' z = 0 for some z with A z = 0, and none with A z != 0: around x impulses are open and the motion is closed. Of the
-  impulses x + z with this motion the compliant law tends to those of least norm, sum of w_c |x_c|^2. If each contact
-  does there what it does at x, the same holds.
+* F' z = 0 for some z with A z = 0, and none with A z != 0: around x impulses are open and the motion is closed. With
+  compliance (F' + eps G W) x = const, so of the impulses x + z with this motion the compliant law tends to those with
+  u^T G W (x + z) = 0 for all u with u^T F' = 0, W = diag(w). (Where all contacts stick, these have the least norm.) If
+  each contact does there what it does at x, the same holds.
 * Otherwise the compliant law is asked: eps = 1e-5, from a cold start, whatever x is; and then Newton's method on the
   rigid law, from there.
 
@@ -108,45 +109,37 @@ def _persists(problem: ContactProblem, x: Vector, y: Vector) -> bool:
     if np.count_nonzero(presses) < 2:
         return True
     free = np.concatenate([np.repeat(presses, problem.dimension), G.diagonal > 0.0])  # x_i = const in all other rows
-    null, A = _null_vectors(problem, equations, (E, G), free)
+    root = np.sqrt(equations.stiffness[free])  # units in which every contact weighs the same; E stays as it is
+    A = problem.A.to_dense()[np.ix_(free, free)] / root / root[:, None]
+    E_free, G_free = (BlockDiagonal(part.blocks[presses], part.diagonal[G.diagonal > 0.0]) for part in (E, G))
+    derivative = E_free.apply(np.eye(root.size)) + root[:, None] * G_free.apply(root[:, None] * A)
+    left, null = _null_vectors(derivative)
     if not null.size:
         return True
     if float(linalg.norm(A @ null, 2)) > MOVES:
         return False
-    nearest = x.copy()
-    root = np.sqrt(equations.stiffness)
-    basis = np.zeros((problem.n, null.shape[1]))
-    basis[free] = null
-    weighed = (root * x)[: problem.contact_rows]  # rows after the contacts do not give way
-    share = np.linalg.lstsq(basis[: problem.contact_rows], weighed, rcond=None)[0]
-    nearest -= basis @ share / root
-    after = equations.linearise(equations.asked, nearest, y)
+    weight = np.where(np.arange(root.size) < G_free.split, root**2, 0.0)  # rows after the contacts do not give way
+    pull = left.T @ G_free.apply(np.diag(weight))
+    z = np.linalg.lstsq(pull @ null, -pull @ (root * x[free]), rcond=None)[0]
+    limit = root * x[free] + null @ z
+    if float(linalg.norm(pull @ limit)) > SINGULAR * float(linalg.norm(limit)):
+        return False
+    x[free] = limit / root
+    after = equations.linearise(equations.asked, x, y)
     return all(
         np.array_equal(old.blocks != 0.0, new.blocks != 0.0) and np.array_equal(old.diagonal, new.diagonal)
         for old, new in zip((E, G), after, strict=True)
     )
 
 
-def _null_vectors(
-    problem: ContactProblem,
-    equations: ContactEquations,
-    derivative: tuple[BlockDiagonal, BlockDiagonal],
-    free: NDArray[np.bool_],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Those of F' in the free rows, as columns, and A there; in units in which every contact weighs the same.
-
-    The unit is one number a contact, so that E stays as it is.
-    """
-    root = np.sqrt(equations.stiffness[free])
-    A = problem.A.to_dense()[np.ix_(free, free)] / root / root[:, None]
-    presses, inside = free[: problem.contact_rows : problem.dimension], free[problem.contact_rows :]
-    E, G = (BlockDiagonal(part.blocks[presses], part.diagonal[inside]) for part in derivative)
-    matrix = E.apply(np.eye(root.size)) + root[:, None] * G.apply(root[:, None] * A)
+def _null_vectors(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Left and right ones, as columns."""
     sizes = np.abs(np.diag(linalg.qr(matrix, mode="r", pivoting=True)[0]))
     if sizes[-1] > SINGULAR * sizes[0]:
-        return np.empty((root.size, 0)), A
-    _, values, rows = linalg.svd(matrix)
-    return rows[values <= SINGULAR * values[0]].T, A
+        return np.empty((sizes.size, 0)), np.empty((sizes.size, 0))
+    left, values, rows = linalg.svd(matrix)
+    none = values <= SINGULAR * values[0]
+    return left[:, none], rows[none].T
 
 
 def _load_grazing(problem: ContactProblem, rho: Vector, x: Vector, y: Vector) -> None:
