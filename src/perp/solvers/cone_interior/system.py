@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.kernels.conic.layout import BODY_LINES, ROW_LINES, SAVED, Blocks, Factor, Iterate, System
-from perp.linalg.free_systems.body_plans import make_body_plan, movable_parts
+from perp.linalg.free_systems.body_plans import body_pattern, make_body_plan, movable_parts
 from perp.linalg.plan import Plan, with_diagonal
 from perp.linalg.sparse_lu import LUArrays
 from perp.problems.inputs import Vector
@@ -71,7 +71,7 @@ def make_system(problem: Problem, rows: ConeRows, space: str, ordering: str) -> 
 
     A, unit = problem.A, rows.unit
     in_bodies = isinstance(A, FactoredOperator) and space != "contact"
-    parts = _bodies(A, unit, ordering) if isinstance(A, FactoredOperator) and in_bodies else _rows(A, rows, ordering)
+    parts = _bodies(A, rows, ordering) if isinstance(A, FactoredOperator) and in_bodies else _rows(A, rows, ordering)
     plan, symbolic = parts.plan, parts.plan.symbolic
     columns_in_order = symbolic.inverse[parts.columns]
     block_pointers = np.zeros(rows.row.size + 1, dtype=np.int64)
@@ -132,14 +132,34 @@ def make_system(problem: Problem, rows: ConeRows, space: str, ordering: str) -> 
     )
 
 
-def _bodies(A: FactoredOperator, unit: Vector, ordering: str) -> _Matrices:
-    body = make_body_plan(A, ordering)
+def _bodies(A: FactoredOperator, rows: ConeRows, ordering: str) -> _Matrices:
     J, mass = movable_parts(A)
+    if _touch_one_pair(A, rows):
+        body = make_body_plan(A, ordering)
+        plan, numbers = body.plan, body.mass_numbers
+    else:
+        plan = Plan.make(body_pattern(sparse.csr_array(_membership(rows).T @ abs(J)), mass), ordering)
+        numbers = plan.scatter(mass)
     pointers = J.indptr.astype(np.int64)
-    data = J.data / np.repeat(unit, np.diff(pointers))
-    numbers = body.mass_numbers
-    compliance = A.compliance / unit**2
-    return _Matrices(body.plan, mass, numbers, numbers, pointers, J.indices.astype(np.int64), data, compliance)
+    data = J.data / np.repeat(rows.unit, np.diff(pointers))
+    compliance = A.compliance / rows.unit**2
+    return _Matrices(plan, mass, numbers, numbers, pointers, J.indices.astype(np.int64), data, compliance)
+
+
+def _touch_one_pair(A: FactoredOperator, rows: ConeRows) -> bool:
+    """Whether the rows of each block touch the same two bodies: then a pattern row by row has all that H couples."""
+    if A.pairs is None:
+        return False
+    pairs, block = A.pairs.bodies.reshape(-1, 2), rows.block_of_row
+    inside = block >= 0
+    return bool((pairs[inside] == pairs[rows.row][block[inside]]).all())
+
+
+def _membership(rows: ConeRows) -> sparse.csr_array:
+    """A one for each row in the column of its block."""
+    block = rows.block_of_row
+    inside = np.flatnonzero(block >= 0)
+    return sparse.csr_array((np.ones(inside.size), (inside, block[inside])), shape=(block.size, rows.row.size))
 
 
 def _rows(A: Operator, rows: ConeRows, ordering: str) -> _Matrices:
@@ -161,9 +181,7 @@ def _rows(A: Operator, rows: ConeRows, ordering: str) -> _Matrices:
 def _full_pattern(A: sparse.csr_array, rows: ConeRows) -> sparse.csr_array:
     """Ones where A, its transpose or a block on its diagonal may have a number."""
     ones = sparse.csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
-    block = rows.block_of_row
-    inside = np.flatnonzero(block >= 0)
-    member = sparse.csr_array((np.ones(inside.size), (inside, block[inside])), shape=(block.size, rows.row.size))
+    member = _membership(rows)
     return sparse.csr_array(ones + ones.T + member @ member.T)
 
 
