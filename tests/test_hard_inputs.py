@@ -389,8 +389,9 @@ def test_row_62_friction_from_none_to_huge(model, method):
         result = perp.solve(ContactProblem(A, b, friction, model), method, max_iterations=2000)
         assert np.isfinite(result.x).all()
         assert result.success == (result.verify().residual <= 1e-8)
-        # pgcg follows its friction bounds by steps, and 1e6 of them are in the way of each
-        stalls = {Status.STAGNATED} if method == "pgcg" and friction > 0.0 else set()
+        # pgcg follows its friction bounds by steps, and 1e6 of them are in the way of each; for cone_interior, whose
+        # units make friction one, A_nn is then 1e-12 of A_tt
+        stalls = {Status.STAGNATED} if method in ("pgcg", "cone_interior") and friction > 0.0 else set()
         assert result.status in {Status.CONVERGED, Status.ITERATION_LIMIT} | stalls
         if friction == 0.0:
             assert result.success

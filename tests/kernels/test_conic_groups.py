@@ -111,6 +111,35 @@ def test_the_matrix_of_body_space_is_that_of_bodies_and_blocks(model, dimension)
     np.testing.assert_allclose(matrix_of(state, state.conic.factor.numbers), mass + J.T @ H @ J, atol=1e-12)
 
 
+def in_joint_coordinates(model):
+    """Contacts whose rows have different columns of J, as those of mechanisms have."""
+    rng = np.random.default_rng(0)
+    J = np.where(rng.random((12, 9)) < 0.4, rng.standard_normal((12, 9)), 0.0)
+    return perp.ContactProblem(perp.FactoredOperator(J, np.ones(9)), rng.standard_normal(12), 0.5, model)
+
+
+def between_several_bodies(model):
+    """Rows of one contact that touch different pairs of bodies."""
+    rng = np.random.default_rng(0)
+    pairs = rng.permuted(np.tile(np.arange(4), (12, 1)), axis=1)[:, :2]
+    masses = perp.BodyMasses(np.ones(4), [np.eye(3)] * 4)
+    A = perp.FactoredOperator.from_body_pairs(pairs, rng.standard_normal((12, 2, 6)), masses)
+    return perp.ContactProblem(A, rng.standard_normal(12), 0.5, model)
+
+
+@pytest.mark.parametrize("make", [in_joint_coordinates, between_several_bodies])
+@pytest.mark.parametrize("model", MODELS)
+def test_the_rows_of_a_contact_may_have_different_columns(model, make):
+    problem = make(model)
+    state = conic_problems.inner_state(problem)
+    H = random_blocks(state)
+    assemble(state.conic.blocks, state.conic.system, state.iterate, state.conic.factor.numbers)
+    J, mass = (part.toarray() for part in movable_parts(problem.A))
+    J = J / state.rows.unit[:, None]
+    np.testing.assert_allclose(matrix_of(state, state.conic.factor.numbers), mass + J.T @ H @ J, atol=1e-12)
+    assert perp.solve(problem, "cone_interior", tol=1e-10).success
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_the_matrix_of_contact_space_is_A_and_blocks_where_rows_can_move(model):
     """On a stack, where the factor takes the rows of some contacts in another order than the problem has them."""

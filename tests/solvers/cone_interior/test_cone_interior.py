@@ -263,6 +263,11 @@ def test_tangents_that_share_no_cone_may_differ(problem):
     assert solve(problem).success
 
 
+def test_a_negative_diagonal_is_refused():
+    with pytest.raises(MethodRefused, match=r"A\[1,1\] is -2"):
+        solve(perp.LCP(np.diag([1.0, -2.0]), np.ones(2)))
+
+
 def test_body_space_needs_bodies():
     with pytest.raises(MethodRefused, match="factored form"):
         solve(perp.LCP(np.eye(2), np.ones(2)), space="body")

@@ -141,6 +141,10 @@ class ConeInterior(Method):
     def objection(self, problem: Problem) -> str | None:
         if self.space == "body" and not isinstance(problem.A, FactoredOperator):
             return "space='body' needs A in factored form"
+        diagonal = problem.diagonal
+        if diagonal is not None and (diagonal < 0.0).any():
+            row = int(np.argmax(diagonal < 0.0))
+            return f"A must be positive semidefinite, and A[{row},{row}] is {diagonal[row]:g}"
         if self.space != "contact" and _has_uneven_tangents(problem):
             return "in body space the tangents of a contact must have one compliance; space='contact' takes any"
         return None
