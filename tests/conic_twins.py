@@ -216,14 +216,13 @@ def mehrotra(problem: perp.Problem, state: ConicState, lift: np.ndarray, least: 
     """The direction of one iteration without further correctors, and sigma."""
     cones, equations = pairs(state), whole(problem, state, lift)
     at = [cone.T @ cone.v for cone in cones]
-    weight = sum(cone.target for cone in cones)
-    tau = sum(cone.z @ cone.v for cone in cones) / weight
+    tau = float(np.mean([cone.z @ cone.v / cone.target for cone in cones]))
     predictor = direction(equations, cones, [-jordan(point, point) for point in at])
     reach = 1.0
     for cone, dz, dv in zip(cones, predictor.dz, predictor.dv, strict=True):
         reach = min(reach, longest_step(cone.z, dz), longest_step(cone.v, dv))
     moved = zip(cones, predictor.dz, predictor.dv, strict=True)
-    after = sum((cone.z + reach * dz) @ (cone.v + reach * dv) for cone, dz, dv in moved) / weight
+    after = np.mean([(cone.z + reach * dz) @ (cone.v + reach * dv) / cone.target for cone, dz, dv in moved])
     sigma = min(1.0, max(max(after / tau, 0.0) ** 3, least))
     share = 1.0 if state.conic.symmetric else reach
     products = []
