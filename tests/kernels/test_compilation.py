@@ -9,7 +9,7 @@ import sys
 USE_EVERYTHING = """
 import importlib, importlib.util, json, pkgutil
 import numpy as np
-import perp, perp.kernels
+import perp, perp.kernels, perp.linalg.sparse_lu
 from perp.solvers.roster import suitable_methods
 
 stack = perp.gallery.make("box_stack", n=48).problem
@@ -56,6 +56,10 @@ for space in ("sparse", "body"):  # blocks of uncoupled rows in both
 for ordering in ("cuthill_mckee", "nested_dissection", "best"):
     grid = perp.gallery.make("poisson_2d", n=900).problem
     perp.solve(grid, perp.BlockPrincipal(ordering=ordering))
+lu = perp.linalg.sparse_lu.SparseLU(grid.A.to_sparse())
+lu.factor(lu.matrix.data)
+lu.factor_symmetric(lu.matrix.data[lu.plan.source])
+lu.solve(np.ones(900)), lu.solve(np.ones((900, 2)))
 
 counts = {}
 for module in pkgutil.walk_packages(perp.kernels.__path__, "perp.kernels."):
