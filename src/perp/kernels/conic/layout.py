@@ -11,7 +11,7 @@ Every condition is a pair of vectors (z, v) of one second-order cone {head >= |t
 | convex friction | x_n, its own | x_t | y_n | y_t |
 
 in units in which every coefficient of friction is one (x_n in units of 1 / friction). Coulomb's law is thus two pairs:
-x_n with y_n, and x_t with y_t in a cone whose head follows x_n. Nothing acts back on y_n: that is what tells it from the
+x_n with y_n, and x_t with y_t in a cone whose head follows x_n. Nothing acts back on y_n: this tells it from the
 convex law. A cone keeps its heads at `slot` and its tails from `tail` on, in arrays with one entry a row.
 """
 
