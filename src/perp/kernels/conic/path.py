@@ -275,29 +275,29 @@ def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, 
     marks[FACTORISATIONS] += 1.0
     if sign == 0:
         return False
-    right_side(cones, it, 0.0, False)
-    solves = solve_newton(in_bodies, 1.0, rounds, accuracy, tau, blocks, cones, system, fac, it)
-    longest = recover(in_bodies, cones, it)
-    sigma, poor = 1.0, 0.0
-    if cones.slot.size > 0:
-        sigma = min(1.0, max(max(tau_after(cones, it, longest) / tau, 0.0) ** 3, LEAST_SIGMA))
-        second_order(cones, it, 1.0 if symmetric else longest)
-        right_side(cones, it, sigma * tau, True)
+    sigma, aim, longest, poor, solves = 1.0, 0.0, 0.0, 0.0, 0
+    for stage in range(2 + correctors):  # predictor, corrector, further correctors
+        right_side(cones, it, aim, stage > 0)
         made = solve_newton(in_bodies, 1.0, rounds, accuracy, tau, blocks, cones, system, fac, it)
+        longer = recover(in_bodies, cones, it)
         solves += made
-        poor = 1.0 if made > rounds > 0 else 0.0
-        longest = recover(in_bodies, cones, it)
-        for _ in range(correctors):
-            if longest >= ENOUGH:
-                break
-            centre(cones, it, min(1.0, REACH * longest + FURTHER), sigma * tau)
-            right_side(cones, it, sigma * tau, True)
-            solves += solve_newton(in_bodies, 1.0, rounds, accuracy, tau, blocks, cones, system, fac, it)
-            longer = recover(in_bodies, cones, it)
-            worth = longer >= WORTH * longest
+        if stage == 0:
             longest = longer
-            if not worth:
+            if cones.slot.size == 0:
                 break
+            sigma = min(1.0, max(max(tau_after(cones, it, longest) / tau, 0.0) ** 3, LEAST_SIGMA))
+            aim = sigma * tau
+            second_order(cones, it, 1.0 if symmetric else longest)
+            continue
+        if stage == 1:
+            poor = 1.0 if made > rounds > 0 else 0.0
+        elif longer < WORTH * longest:
+            longest = longer
+            break
+        longest = longer
+        if longest >= ENOUGH or stage == 1 + correctors:
+            break
+        centre(cones, it, min(1.0, REACH * longest + FURTHER), aim)
     share = boundary if longest < ENOUGH else max(boundary, AT_THE_END)
     step = min(1.0, share * longest) if cones.slot.size > 0 else 1.0
     for _ in range(60):
