@@ -8,7 +8,8 @@ of its rows, settles who carries what. **The motion that is selected is that of 
 
 *Is it that of x?* With F(x) = x - P(x - rho y) and its generalised derivative F' = E + G A (Alart & Curnier 1991):
 
-* F' is regular: x is isolated, and next to it is a solution of the compliant law (implicit function theorem).
+* F' is regular: x is isolated, and next to it is a solution of the compliant law (implicit function theorem). Where
+  det F' < 0, it is one of at least three, by the degree of F, which is 1 for a positive definite A: it does not count.
 * F' z = 0 for some z with A z = 0, and none with A z != 0: around x impulses are open and the motion is closed. With
   compliance (F' + eps G W) x = const, so of the impulses x + z with this motion the compliant law tends to those with
   u^T G W (x + z) = 0 for all u with u^T F' = 0, W = diag(w). (Where all contacts stick, these have the least norm.) If
@@ -115,7 +116,7 @@ def _persists(problem: ContactProblem, x: Vector, y: Vector) -> bool:
     derivative = E_free.apply(np.eye(root.size)) + root[:, None] * G_free.apply(root[:, None] * A)
     left, null = _null_vectors(derivative)
     if not null.size:
-        return True
+        return float(np.linalg.slogdet(derivative)[0]) > 0.0
     if float(linalg.norm(A @ null, 2)) > MOVES:
         return False
     weight = np.where(np.arange(root.size) < G_free.split, root**2, 0.0)  # rows after the contacts do not give way
