@@ -20,7 +20,7 @@ from perp.linalg.cholesky import SparseCholesky
 from perp.linalg.free_systems import choose_system
 from perp.linalg.free_systems.block_rows import BlockDiagonal, choose_block_system
 from perp.linalg.multigrid import algebraic
-from perp.linalg.paces import ANALYSIS, BASES, DENSE, SUPERLU, SUPERNODAL
+from perp.linalg.paces import ANALYSIS, BASES, CONIC, DENSE, SUPERLU, SUPERNODAL
 from perp.problems import deadline as deadlines
 from perp.problems.certificates import sharpening
 from perp.problems.deadline import NEVER, OutOfTime, Pace, deadline, hold, lift, watched
@@ -40,7 +40,7 @@ SLOW = 1.0
 
 
 ALL_PACES = (
-    *(ANALYSIS, BASES, DENSE, SUPERLU, SUPERNODAL, FILLING),
+    *(ANALYSIS, BASES, CONIC, DENSE, SUPERLU, SUPERNODAL, FILLING),
     *(sharpening.SINGULAR_VALUES, no_solution_projection.ELIMINATION, no_solution.FORMING),
     *(no_solution_program.ASSEMBLY, no_solution_program.OVERHEAD),
     *(restated.RESTATING, island_turns.SPLITTING, algebraic.SETUP, quadratic_program.BACKEND),

@@ -13,6 +13,9 @@ from perp.problems.deadline import Pace, deadline
 SUPERNODAL = Pace(1e10)
 """Operations a second of a sparse Cholesky factor (`Plan.cost`)."""
 
+CONIC = Pace(1e9)
+"""Of an iteration of `cone_interior`: two times `Plan.cost`, and a thousand a row for its products and solves."""
+
 DENSE = Pace(2e10)
 """Of the dense ones: n^3 / 3 for Cholesky, 2 n^3 / 3 for LU."""
 

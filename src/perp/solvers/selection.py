@@ -42,7 +42,7 @@ from perp.solvers.polishing.polish import polish
 from perp.solvers.run import run_method
 from perp.solvers.stopping import Stopping
 
-MOST_ROWS = 150
+MOST_ROWS = 75
 """Larger problems are not looked at: singular vectors of F' would cost as much as the solve."""
 
 SINGULAR = 1e-6

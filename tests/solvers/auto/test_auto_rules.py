@@ -37,6 +37,7 @@ CASES = {
     "grid": lcp(perp.StencilOperator((60, 60), 4.5)),
     "product with a diagonal": lcp(perp.MatrixFreeOperator(PRODUCT, SPD.diagonal())),
     "product": lcp(perp.MatrixFreeOperator(PRODUCT)),
+    "many contacts": perp.gallery.make("box_stack", n=336, model="cone", load="gravity").problem,
     "convex contacts": perp.ContactProblem(SPD, -np.ones(6), 0.5, "convex"),
     "contacts in a plane": perp.ContactProblem(SPD, -np.ones(6), 0.5, dimension=2),
     "boxed friction": perp.ContactProblem(SPD, -np.ones(6), 0.5),
@@ -59,9 +60,10 @@ def test_a_problem_is_met_by_its_rule(name):
 
 
 def test_every_rule_has_a_case_here_and_all_have_names_of_their_own():
-    assert [rule.name for rule in RULES if rule.name != "warm start"] == list(CASES)
-    warm = Features.of(CASES["symmetric"], is_warm=True)
-    assert find_rule(warm).name == "warm start"
+    warm = {"many contacts, warm": "many contacts", "warm start": "symmetric"}
+    assert [rule.name for rule in RULES if rule.name not in warm] == list(CASES)
+    for name, case in warm.items():
+        assert find_rule(Features.of(CASES[case], is_warm=True)).name == name
 
 
 @pytest.mark.parametrize("name", CASES)

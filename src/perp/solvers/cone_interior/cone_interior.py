@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from perp.kernels.conic.layout import FIXED, OWN, Iterate
 from perp.problems.friction import ContactProblem
+from perp.linalg.paces import CONIC
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators import FactoredOperator
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
@@ -218,13 +219,13 @@ class ConeInterior(Method):
         from perp.kernels.conic.run import run
 
         conic = state.conic
-        return int(
-            run(
+        with CONIC.work(max(count, 1) * (2.0 * conic.plan.cost + 1e3 * state.x.size)):
+            made = run(
                 *(what, product_address(), conic.in_bodies, conic.symmetric, state.options),
                 *(state.rows.cones, conic.blocks, conic.system, conic.factor, state.iterate),
                 *(state.marks, state.unit, count),
             )
-        )
+        return int(made)
 
     def _begin(self, state: ConicState) -> None:
         """A point on the axes of all cones, with equal products, as large as contacts that stick need it."""
