@@ -22,8 +22,8 @@ STICKING = {"box": ("dantzig", "block_principal"), "cone": ("cone_newton", "bloc
 """Methods that must not let creep what has a margin to hold it; those count that are in the roster."""
 
 FEW_DIGITS = ("cone_program",)
-"""Other people's solvers that end above the tolerance of these tests: Clarabel bounds the gap of the objective, which is
-quadratic in the error."""
+"""Other people's solvers that end above the tolerance of these tests: Clarabel bounds the gap of the objective, which
+is quadratic in the error."""
 
 Solver = Callable[[Problem, np.ndarray | None], Result]
 
