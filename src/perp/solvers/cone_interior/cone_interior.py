@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.kernels.conic.layout import FIXED, OWN, Iterate
-from perp.problems.friction import ContactProblem
 from perp.linalg.paces import CONIC
+from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators import FactoredOperator
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
