@@ -19,6 +19,7 @@ from perp.kernels.conic.layout import (
     LH,
     LIFT,
     LT,
+    RATIO,
     SAVED,
     VH,
     WEIGHT,
@@ -34,8 +35,8 @@ START, FOLLOW, POLISH = 0, 1, 2
 """What to do."""
 
 # places in `marks` after those of the path
-ERROR, TRIED, POLISHED, SHORT, ENDED, HELP, NUMBER, HEATED = 8, 9, 10, 11, 12, 13, 14, 15
-assert HEATED < MARKS
+ERROR, TRIED, POLISHED, SHORT, ENDED, HELP, NUMBER, HEATED, LEAST, FLAT = range(8, 18)
+assert FLAT < MARKS
 
 GOES_ON, DONE, STALLED, BROKEN = 0.0, 1.0, 2.0, 3.0
 
@@ -66,6 +67,12 @@ CLOSE, PATIENCE = 1e-5, 4
 
 HARDER, EASIER, MOST_HELP = 10.0, 3.0, 1e4
 """Where a step could not be refined, the next matrix has so many times the lift, at most; else it falls again."""
+
+SCALES = (1.0, 32.0, 1.0 / 32.0)
+"""At the end of a path that rounding errors stop, states are told by other ratios of impulse to speed, too."""
+
+MOST_FLAT = 12.0
+"""So many iterations without half the error, the last of them poorly solved, are the end of a path."""
 
 SUCCESS = 1e-3
 """F has fallen by this factor: the states were right."""
@@ -186,21 +193,45 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
                 continue
         if marks[SHORT] >= options[7]:
             marks[ENDED] = STALLED
-        if polishes and _is_promising(cones, blocks, it, marks, unit):
+        if not polishes:
+            if marks[ENDED] == STALLED:
+                return k + 1
+            continue
+        promising = _is_promising(cones, blocks, it, marks, unit)
+        marks[FLAT] += 1.0
+        if marks[ERROR] <= 0.5 * marks[LEAST]:
+            marks[LEAST], marks[FLAT] = marks[ERROR], 0.0
+        if marks[FLAT] >= MOST_FLAT and marks[POOR] > 0.0:
+            marks[ENDED] = STALLED
+        last = marks[ENDED] == STALLED and marks[ERROR] <= NEAR * unit
+        if promising or last:
             keep(cones, it, False)
             before = marks[ERROR]
+            marks[TRIED] = before
             patience = PATIENCE if before <= CLOSE * unit else 1
-            after = polish(
-                address, symmetric, MOST_STEPS, patience, unit, ROUNDING * unit, blocks, cones, system, fac, it, marks
-            )
-            marks[TRIED], marks[POLISHED] = before, after
-            if after <= SUCCESS * before:
-                marks[ENDED] = DONE
-                return k + 1
-            keep(cones, it, True)
+            for scale in SCALES:
+                _scale_ratios(it, scale)
+                after = polish(
+                    *(address, symmetric, MOST_STEPS, patience, unit, ROUNDING * unit),
+                    *(blocks, cones, system, fac, it, marks),
+                )
+                _scale_ratios(it, 1.0 / scale)
+                marks[POLISHED] = after
+                if after <= SUCCESS * before:
+                    marks[ENDED] = DONE
+                    return k + 1
+                keep(cones, it, True)
+                if not last:
+                    break
         if marks[ENDED] == STALLED:
             return k + 1
     return count
+
+
+@part
+def _scale_ratios(it, scale):
+    for i in range(it.rows.shape[1]):
+        it.rows[RATIO, i] *= scale
 
 
 @part

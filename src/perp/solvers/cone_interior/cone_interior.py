@@ -234,7 +234,8 @@ class ConeInterior(Method):
         rows, it, marks = state.rows, state.iterate, state.marks
         weighting, size = ATTEMPTS[state.attempt % len(ATTEMPTS)]
         marks[run.SHORT], marks[run.TRIED], marks[run.ENDED], marks[run.HELP] = 0.0, np.inf, run.GOES_ON, 1.0
-        marks[run.NUMBER], marks[run.ERROR] = 0.0, np.inf
+        marks[run.NUMBER], marks[run.FLAT] = 0.0, 0.0
+        marks[run.ERROR] = marks[run.LEAST] = np.inf
         it.saved[:, :2] = 0.0
         state.since = 0
         self._run(state, run.START, 0)
