@@ -35,7 +35,7 @@ START, FOLLOW, POLISH = 0, 1, 2
 """What to do."""
 
 # places in `marks` after those of the path
-ERROR, TRIED, POLISHED, SHORT, ENDED, HELP, NUMBER, HEATED, LEAST, FLAT = range(8, 18)
+ERROR, TRIED, POLISHED, SHORT, ENDED, HELP, NUMBER, TURNS, LEAST, FLAT = range(8, 18)
 assert FLAT < MARKS
 
 GOES_ON, DONE, STALLED, BROKEN = 0.0, 1.0, 2.0, 3.0
@@ -49,8 +49,8 @@ SHORT_STEP = 0.1
 TWICE, EARLY, TINY_STEP = 2.0, 6, 1e-3
 """Two short steps in a row are a fold of the path; the first iterations may have them, unless they are tiny."""
 
-HEAT, INVOLVED, BACK, GOOD_STEP = 10.0, 0.01, 3.0, 0.3
-"""At a fold the targets of blocks whose change (squared) is above `INVOLVED` times the largest are raised by `HEAT`.
+RAISE, INVOLVED, BACK, GOOD_STEP = 10.0, 0.01, 3.0, 0.3
+"""At a fold the targets of blocks whose change (squared) is above `INVOLVED` times the largest are raised by `RAISE`.
 The iteration then goes on from the last point before that had a good step and `BACK` times the tau."""
 
 ROUNDING = 1e-13
@@ -127,9 +127,8 @@ def go_back(it, number, tau):
 
 
 @part
-def heat(blocks, cones, it):
+def raise_targets(blocks, cones, it):
     """Raise the targets of the blocks that the last direction would change most: they are what blocks the path."""
-    R = it.rows
     largest = 0.0
     for k in range(cones.slot.size):
         largest = max(largest, _change(k, cones, it))
@@ -139,8 +138,7 @@ def heat(blocks, cones, it):
             involved = involved or _change(k, cones, it) > INVOLVED * largest
         if involved:
             for k in range(blocks.cones[b], blocks.cones[b + 1]):
-                it.target[k] *= HEAT
-    return R.shape[1]
+                it.target[k] *= RAISE
 
 
 @part
@@ -185,11 +183,11 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
         is_short = marks[LONGEST] < SHORT_STEP and (number >= EARLY or marks[LONGEST] < TINY_STEP)
         marks[SHORT] = marks[SHORT] + 1.0 if is_short else 0.0
         if marks[SHORT] >= TWICE and number >= EARLY and not symmetric:
-            heat(blocks, cones, it)
+            raise_targets(blocks, cones, it)
             back = go_back(it, number, marks[TAU])
             if back >= 0:
                 marks[NUMBER], marks[SHORT] = back, 0.0
-                marks[HEATED] += 1.0
+                marks[TURNS] += 1.0
                 continue
         if marks[SHORT] >= options[7]:
             marks[ENDED] = STALLED
