@@ -66,7 +66,7 @@ for module in pkgutil.walk_packages(perp.kernels.__path__, "perp.kernels."):
     loaded = importlib.import_module(module.name)
     for name, item in vars(loaded).items():
         if hasattr(item, "signatures") and item.py_func.__module__ == loaded.__name__:
-            if not {"forceinline", "no_cpython_wrapper"} & set(item.targetoptions):
+            if not {"forceinline", "inline", "no_cpython_wrapper"} & set(item.targetoptions):
                 counts[f"{module.name}.{name}"] = len(item.signatures)
 print(json.dumps(counts))
 """

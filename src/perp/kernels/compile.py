@@ -8,7 +8,9 @@
 `kernel` is for what Python calls, and is cached on disk. `inlined` is for what kernels call: it is not cached, because
 a function that Numba takes from its cache is object code, which nobody can inline any more (seen here: half the speed).
 `part` is for large pieces that a kernel calls from several places: inlined, they would take a minute to compile. They
-lie in the cache of the kernels that call them, and nobody else can.
+lie in the cache of the kernels that call them, and nobody else can. `spliced` is for large pieces that are called from
+one place: Numba puts their code there before it compiles anything. Each `part` is optimised together with all that it
+calls, so that a deep tree of parts is optimised over and over (seen here: 73 against 42 s for `conic`).
 
 The cache watches the file of a kernel only: after a change in a file that others take pieces from (projection.py,
 fischer.py, cones.py, local_contacts.py, sweeping.py, dense.py, csr.py, runs.py, factored.py, body_pairs.py,
@@ -31,3 +33,4 @@ _UNSEEN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 kernel: Any = njit(cache=True, **_SETTINGS)
 inlined: Any = njit(forceinline=True, **_SETTINGS)
 part: Any = njit(**_SETTINGS, **_UNSEEN)
+spliced: Any = njit(inline="always", **_SETTINGS)

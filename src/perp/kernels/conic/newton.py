@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from perp.kernels.compile import inlined, part
+from perp.kernels.compile import inlined, part, spliced
 from perp.kernels.conic import lorentz
 from perp.kernels.conic.equations import multiply, multiply_rows, pull, push, solve_factor
 from perp.kernels.conic.layout import (
@@ -271,7 +271,7 @@ def subtract_image(blocks, cones, system, it, z, w, jw, e_d, e_p):
     push(blocks, system, it.local, z, e_p)
 
 
-@part
+@spliced
 def solve_newton(in_bodies, linear, rounds, accuracy, tau, blocks, cones, system, fac, it):
     """dx and dV for the right sides RHS (q) and `linear` r_p; returns the solves that were made.
 
@@ -327,7 +327,7 @@ def solve_newton(in_bodies, linear, rounds, accuracy, tau, blocks, cones, system
     return rounds + 1
 
 
-@part
+@spliced
 def solve_in_contacts(rounds, accuracy, blocks, cones, system, fac, it):
     """The same in contact space, with plain refinement."""
     dx, e_d, jv, e_p = it.rows[DX], it.rows[ED], it.rows[JV], it.bodies[EP]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from math import inf, isfinite, sqrt
 
-from perp.kernels.compile import inlined, part
+from perp.kernels.compile import inlined, part, spliced
 from perp.kernels.conic import lorentz
-from perp.kernels.conic.equations import assemble, assemble_in_contacts, factor, residuals
+from perp.kernels.conic.equations import assemble, assemble_in_contacts, factor, residuals, solve_factor
 from perp.kernels.conic.layout import (
     CENTRE,
     DV,
@@ -22,6 +22,7 @@ from perp.kernels.conic.layout import (
     DZH,
     DZT,
     ED,
+    EP,
     ETA,
     FIXED,
     FOLLOWING,
@@ -49,7 +50,7 @@ from perp.kernels.conic.layout import (
     X,
     Y,
 )
-from perp.kernels.conic.newton import fill_blocks, fill_slopes, head_slope, solve_newton
+from perp.kernels.conic.newton import fill_blocks, fill_slopes, head_slope, precondition, solve_newton
 
 LEAST_SIGMA = 1e-4
 
@@ -252,7 +253,7 @@ def advance(cones, it, step):
             R[VH, cones.slot[k]] += step * R[DVH, cones.slot[k]]
 
 
-@part
+@spliced
 def factor_path(address, in_bodies, symmetric, blocks, cones, system, fac, it):
     """K at this point; returns the sign of its determinant, or 0."""
     if in_bodies:
@@ -264,7 +265,7 @@ def factor_path(address, in_bodies, symmetric, blocks, cones, system, fac, it):
     return factor(address, symmetric, fac)
 
 
-@part
+@spliced
 def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, it, marks):
     """One iteration; returns whether there was a step to make."""
     rounds, accuracy, correctors, boundary = int(options[0]), options[1], int(options[2]), options[3]
@@ -313,7 +314,7 @@ def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, 
     return step > 0.0 and isfinite(step)
 
 
-@part
+@spliced
 def stick_softly(address, in_bodies, symmetric, softness, blocks, cones, system, fac, it, weight):
     """DX, DV = the impulses and velocities of contacts that all stick, with a compliance of softness A_ii.
 
@@ -326,5 +327,17 @@ def stick_softly(address, in_bodies, symmetric, softness, blocks, cones, system,
         R[RHS, i] = -R[B, i]
     if factor_path(address, in_bodies, symmetric, blocks, cones, system, fac, it) == 0:
         return False
-    solve_newton(in_bodies, 0.0, 0, 0.0, 1.0, blocks, cones, system, fac, it)
+    e_p = it.bodies[EP]
+    if in_bodies:
+        for i in range(R.shape[1]):
+            R[ED, i] = R[RHS, i]
+        for i in range(e_p.size):
+            e_p[i] = 0.0
+        precondition(blocks, cones, system, fac, it, R[ED], e_p, R[DX], it.bodies[DV], R[JV])
+    else:
+        for i in range(e_p.size):
+            e_p[i] = R[RHS, system.rows[i]]
+        solve_factor(fac, e_p)
+        for i in range(e_p.size):
+            R[DX, system.rows[i]] = e_p[i]
     return True

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from perp.kernels.compile import inlined, part
+from perp.kernels.compile import inlined, part, spliced
 from perp.kernels.conic.equations import assemble, factor, multiply, pull, push, solve_factor
 from perp.kernels.conic.layout import (
     BEST,
@@ -180,7 +180,7 @@ def _linearise_own(slot, tail, row, d, at, r, c_head, it):
     return largest
 
 
-@part
+@spliced
 def measure(blocks, cones, system, it):
     """y = J V + C x + b, r_p, and the blocks there; returns the size of F, or of r_p where that is larger."""
     R, r_p = it.rows, it.bodies[RP]
@@ -198,7 +198,7 @@ def measure(blocks, cones, system, it):
     return F
 
 
-@part
+@spliced
 def polish(address, symmetric, most, patience, unit, enough, blocks, cones, system, fac, it, marks):
     """Up to `most` Newton steps from x and V, until F is `enough`; returns the least F, its x is in BEST.
 

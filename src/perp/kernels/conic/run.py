@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perp.kernels.compile import kernel, part
+from perp.kernels.compile import kernel, part, spliced
 from perp.kernels.conic import lorentz
 from perp.kernels.conic.layout import (
     DVH,
@@ -80,7 +80,7 @@ SUCCESS = 1e-3
 BLOCKED = 0.3
 
 
-@part
+@spliced
 def keep(cones, it, back):
     """Put the point aside, or take it back."""
     R = it.rows
@@ -98,7 +98,7 @@ def keep(cones, it, back):
         read_cones(cones, it)
 
 
-@part
+@spliced
 def save(it, number):
     """Keep the point as number `number`; the oldest gives way."""
     R, line = it.rows, it.saved[number % SAVED]
@@ -110,7 +110,7 @@ def save(it, number):
         line[2 + 3 * n + i] = it.bodies[V, i]
 
 
-@part
+@spliced
 def go_back(it, number, tau):
     """To the last point whose step was good and whose tau was larger by `BACK`; returns its number, or -1."""
     R = it.rows
@@ -126,7 +126,7 @@ def go_back(it, number, tau):
     return -1
 
 
-@part
+@spliced
 def raise_targets(blocks, cones, it):
     """Raise the targets of the blocks that the last direction would change most: they are what blocks the path."""
     largest = 0.0
@@ -209,9 +209,9 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
             patience = PATIENCE if before <= CLOSE * unit else 1
             for scale in SCALES:
                 _scale_ratios(it, scale)
+                enough = ROUNDING * unit
                 after = polish(
-                    *(address, symmetric, MOST_STEPS, patience, unit, ROUNDING * unit),
-                    *(blocks, cones, system, fac, it, marks),
+                    address, symmetric, MOST_STEPS, patience, unit, enough, blocks, cones, system, fac, it, marks
                 )
                 _scale_ratios(it, 1.0 / scale)
                 marks[POLISHED] = after
@@ -232,7 +232,7 @@ def _scale_ratios(it, scale):
         it.rows[RATIO, i] *= scale
 
 
-@part
+@spliced
 def _is_promising(cones, blocks, it, marks, unit):
     read_cones(cones, it)
     marks[ERROR] = linearise(blocks, cones, it)
