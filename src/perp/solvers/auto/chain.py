@@ -65,9 +65,11 @@ def solve_automatically(
     search = Search(problem, x, stop, callback, begun, notes, is_warm)
     for attempt in trail:
         search.count(attempt)
+    is_solution = search.is_certain  # the start: then it is the answer
     try:
         _go(search, is_warm)
-        settle_motion(search)
+        if not is_solution:
+            settle_motion(search)
     except OutOfTime:  # between two methods
         search.end(Status.TIME_LIMIT, "", is_better=False)
     except KeyboardInterrupt:
