@@ -39,7 +39,7 @@ def test_a_method_looks_the_same_in_every_figure(make_row):
 def test_all_methods_look_different():
     count = len(SERIES) * len(DASHES)
     strokes = assign_strokes(f"method {k}" for k in range(count))
-    assert len(set(strokes.values())) == count == 35 >= len(METHODS)
+    assert len(set(strokes.values())) == count == 42 >= len(METHODS)
 
 
 @pytest.mark.parametrize("residual", [np.zeros(50), np.geomspace(1.0, 1e300, 50), np.full(50, 1e-3)])
