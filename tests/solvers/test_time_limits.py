@@ -67,6 +67,13 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
+@pytest.fixture(autouse=True)
+def learnt_paces_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is learnt by a clock that somebody moves must not guide later tests."""
+    for pace in ALL_PACES:
+        monkeypatch.setattr(pace, "rate", pace.rate)
+
+
 @pytest.fixture
 def slow_paces(monkeypatch: pytest.MonkeyPatch) -> None:
     """All work that is predicted by operations is predicted to take for ever."""

@@ -26,8 +26,8 @@ WORTH_LEARNING = 2e-3
 NOT_NOTHING = 2e-4
 """Predicted seconds of work that is too little to learn from, however long it took: that was something else."""
 
-MOST_CHANGE = 4.0
-"""What one measurement changes a pace by."""
+MOST_CHANGE, MOST_DRIFT = 4.0, 16.0
+"""What one measurement changes a pace by, and all of them together: a busy hour must not forbid what a quiet one can."""
 
 
 def now() -> float:
@@ -125,7 +125,8 @@ class Pace:
         if seconds < WORTH_LEARNING or self.predict(operations) < NOT_NOTHING:
             return
         change = sqrt(operations / (self.rate * seconds))
-        self.rate *= min(max(change, 1.0 / MOST_CHANGE), MOST_CHANGE)
+        rate = self.rate * min(max(change, 1.0 / MOST_CHANGE), MOST_CHANGE)
+        self.rate = min(max(rate, self.guess / MOST_DRIFT), self.guess * MOST_DRIFT)
         if self.kind is not None:
             self.kind.learn(operations, seconds)
 
