@@ -27,7 +27,7 @@ NOT_NOTHING = 2e-4
 """Predicted seconds of work that is too little to learn from, however long it took: that was something else."""
 
 MOST_CHANGE, MOST_DRIFT = 4.0, 16.0
-"""What one measurement changes a pace by, and all of them together: a busy hour must not forbid what a quiet one can."""
+"""What one measurement changes a pace by, and all of them together: one busy hour must not forbid work for good."""
 
 
 def now() -> float:
