@@ -41,8 +41,9 @@ REACH = 1.3
 
 MEAN_RADIUS = 0.5  # [m]
 
-FEW = 5
-"""Fewer spheres have too few neighbours for three contacts each: up to here, each has one contact of its own."""
+FEW = 6
+"""Fewer spheres have too few neighbours for three contacts each (five have ten pairs and five places on the floor, and
+may be asked for seventeen): up to here, each has one contact of its own."""
 
 
 @catalogued()
