@@ -41,9 +41,8 @@ REACH = 1.3
 
 MEAN_RADIUS = 0.5  # [m]
 
-FEW = 6
-"""Fewer spheres have too few neighbours for three contacts each (five have ten pairs and five places on the floor, and
-may be asked for seventeen): up to here, each has one contact of its own."""
+FEW = 5
+"""Fewer spheres have too few neighbours for three contacts each: up to here, each has one contact of its own."""
 
 
 @catalogued()
@@ -75,7 +74,10 @@ def sphere_packing(
     """
     rng = np.random.default_rng(seed)
     contacts = max(round(n / 3), 1)
-    packing = _Packing.pour(max(contacts // CONTACTS_A_SPHERE, min(contacts, FEW)), spread, rng)
+    spheres = max(contacts // CONTACTS_A_SPHERE, min(contacts, FEW))
+    if spheres * (spheres + 1) // 2 < contacts:  # all pairs, and all places on the floor
+        spheres += 1
+    packing = _Packing.pour(spheres, spread, rng)
     touching = packing.closest(contacts)
     height = packing.centre[:, 2] / max(packing.centre[:, 2].max(), MEAN_RADIUS)
     mass = 4.0 / 3.0 * np.pi * packing.radius**3 * mass_ratio**height
