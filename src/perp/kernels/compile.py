@@ -12,25 +12,32 @@ lie in the cache of the kernels that call them, and nobody else can. `spliced` i
 one place: Numba puts their code there before it compiles anything. Each `part` is optimised together with all that it
 calls, so that a deep tree of parts is optimised over and over (seen here: 73 against 42 s for `conic`).
 
-The cache watches the file of a kernel only: after a change in a file that others take pieces from (projection.py,
-fischer.py, cones.py, local_contacts.py, sweeping.py, dense.py, csr.py, runs.py, factored.py, body_pairs.py,
-planar_pairs.py, discs_walls.py, point_contacts.py, modulus.py, nncg.py, joints_frames.py, body_space.py, blas.py,
-clock.py, lanes.py, cholesky.py, principal_pivots.py, growing_factor.py, lemke_basis.py, index_sets.py,
-supernodal_lu.py, all of conic/, incomplete_cholesky.py, grid_sweeping.py, grid_constant.py, grid_faces.py,
-multigrid_steps.py, multigrid_rows.py, multigrid_transfer.py, multigrid_table.py, multigrid_coarsening.py,
-multigrid_bounds.py, fluid_cells.py, fluid_fields.py, fluid_walls.py) run `make clean-kernels`.
+The cache on disk knows all files that a kernel is made of (`source_stamp`): a change in any of them compiles it again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from numba import njit
 
+from perp.kernels.source_stamp import source_stamp
+
 _SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 _UNSEEN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-kernel: Any = njit(cache=True, **_SETTINGS)
+_cached: Any = njit(cache=True, **_SETTINGS)
 inlined: Any = njit(forceinline=True, **_SETTINGS)
 part: Any = njit(**_SETTINGS, **_UNSEEN)
 spliced: Any = njit(inline="always", **_SETTINGS)
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """What Python calls, compiled on first use and kept on disk under the hash of its sources."""
+    dispatcher = _cached(function)
+    file = getattr(dispatcher._cache, "_cache_file", None)  # there is none where nothing can be written
+    if file is not None:
+        file._source_stamp = source_stamp(Path(function.__code__.co_filename))
+    return dispatcher

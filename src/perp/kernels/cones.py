@@ -1,7 +1,4 @@
-"""What bounds the impulse of one contact: its law, and its second-order cone |(p, q)| <= friction n.
-
-(After a change here run `make clean-kernels`.)
-"""
+"""What bounds the impulse of one contact: its law, and its second-order cone |(p, q)| <= friction n."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Fischer-Burmeister function, for what is watched and what is verified. (After a change: `make clean-kernels`.)"""
+"""The Fischer-Burmeister function, for what is watched and what is verified."""
 
 from __future__ import annotations
 

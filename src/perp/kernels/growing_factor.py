@@ -6,8 +6,6 @@ with F in the order of `members`. R is stored flat by rows, `stride` numbers a r
 loop then runs along a row, and the compiler fills vector registers without changing the order of a sum. A new member
 makes a new last column; a member that leaves makes a rank-one update of what comes after it, with a positive weight, so
 that nothing cancels (method C1 of Gill, Golub, Murray & Saunders 1974).
-
-(After a change here run `make clean-kernels`: the drive loop of dantzig.py holds compiled copies.)
 """
 
 from __future__ import annotations

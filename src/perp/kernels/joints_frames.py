@@ -10,7 +10,6 @@ Every row is the rate of a function of where b is as seen from a, all of it in a
 motion of both bodies changes such a function; therefore J^T x has no resultant force and no resultant torque, however
 far a joint has drifted apart, and momentum is conserved to rounding. (Rows along axes of the world, with arms to two
 points that have drifted apart by e, would leave a torque e x f.)
-(After a change here run `make clean-kernels`.)
 """
 
 from __future__ import annotations

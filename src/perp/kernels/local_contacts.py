@@ -12,7 +12,6 @@ the eigenvectors of S, where it is diagonal. A contact then holds `cells` number
 Boxes must not be turned: they have cosine 1, sine 0, and S_12 in the place of the sine. What other laws need follows
 these eight (`FIXED_DISCS`: W_tt in its own eigenvectors; `CONES`: see `slide_on_cone`).
 In two dimensions the second tangent is there, too, with a stiffness of 1 and no velocity.
-(After a change here run `make clean-kernels`.)
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@
 with memory_i = keep - drop step_i, and the rows after it in the same sweep see x_i - lag (its change) + lead (the
 change of u_i). AMGS has lag = lead = 0; all other members are one pair of numbers each (solvers/splitting/modulus.py).
 Where that pair is not zero, a call must make a single sweep: it leaves x = clip(u) for the next.
-(After a change here run `make clean-kernels`: see compile.py.)
 """
 
 from __future__ import annotations

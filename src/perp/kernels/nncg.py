@@ -5,8 +5,6 @@ what the sweep takes, with the swept point, and the velocity where one is kept, 
 point, that point before the sweep, and the direction; `velocities` the same three again for v = M^-1 J^T x, which is
 linear in x and so needs no product of its own; they are empty where A is explicit. `memory` holds the square of the
 last gradient, negative before the first, and the number of restarts.
-
-(After a change in the file of a sweep run `make clean-kernels`.)
 """
 
 from __future__ import annotations

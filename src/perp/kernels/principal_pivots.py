@@ -8,7 +8,6 @@ and T the tight ones M is the principal pivot transform of A (Cottle, Pang & Sto
 
 Moving one row from T to F or back is a rank-1 update of M. Rounding errors are kept in sight: beside each value, and
 beside each M_ii, stands the size of the numbers that it was added up from, and what is tiny against that is zero.
-(After a change here run `make clean-kernels`: two other files are compiled with these functions.)
 """
 
 from __future__ import annotations

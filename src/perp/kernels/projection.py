@@ -1,4 +1,4 @@
-"""Projections used inside the sweeps. (After a change here run `make clean-kernels`: see compile.py.)"""
+"""Projections used inside the sweeps."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Gauss-Seidel sweeps over the rows of an explicit A, written once for every storage.
 
 `row_slack(storage, b, x, i)` gives (A x + b)_i; each storage has its own and makes kernels of these two functions.
-(After a change here run `make clean-kernels`: see compile.py.)
 """
 
 from __future__ import annotations
