@@ -269,7 +269,7 @@ def test_a_negative_diagonal_is_refused():
 
 
 def test_body_space_needs_bodies():
-    with pytest.raises(MethodRefused, match="factored form"):
+    with pytest.raises(MethodRefused, match="needs a factored A"):
         solve(perp.LCP(np.eye(2), np.ones(2)), space="body")
 
 

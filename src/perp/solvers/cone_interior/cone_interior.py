@@ -19,7 +19,7 @@ from perp.solvers.cone_interior.cones import ConeRows, list_cones
 from perp.solvers.cone_interior.system import SPACES, ConicSystem, make_system
 from perp.solvers.method import Method, State
 from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices
+from perp.solvers.options import require_choices, space_objection
 from perp.solvers.selection import is_selected
 from perp.solvers.shared_options import ELIMINATION_ORDERS, ORDERING
 from perp.solvers.status import Status
@@ -102,8 +102,8 @@ class ConeInterior(Method):
 
     For convex problems (no head that follows) the path leads to a solution where there is one that is strictly inside.
     For Coulomb's law nothing is proved: the path may fold. Where it does, the targets of the contacts that block it are
-    raised, and it is followed again from a point before. Up to `attempts` paths are tried in turn, with other targets
-    of friction and other sizes of the start.
+    raised, and it is followed again from a point before (the counter `turns`). Up to `attempts` paths are tried in
+    turn, with other targets of friction and other sizes of the start.
     """
 
     name: ClassVar[str] = "cone_interior"
@@ -114,7 +114,7 @@ class ConeInterior(Method):
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})
     requires: ClassVar[str] = "a positive semidefinite A, best in factored form; contacts may be redundant"
     reference: ClassVar[str] = "Nesterov & Todd 1997; Mehrotra 1992; Gondzio 1996; Alart & Curnier 1991"
-    counted: ClassVar[tuple[str, ...]] = ("tau", "step_length", "factorisations", "solves", "attempts")
+    counted: ClassVar[tuple[str, ...]] = ("tau", "step_length", "factorisations", "solves", "turns", "attempts")
     check_every: ClassVar[int] = 4
     scales_itself: ClassVar[bool] = True
 
@@ -140,8 +140,9 @@ class ConeInterior(Method):
         require_choices(self, space=SPACES, ordering=ELIMINATION_ORDERS)
 
     def objection(self, problem: Problem) -> str | None:
-        if self.space == "body" and not isinstance(problem.A, FactoredOperator):
-            return "space='body' needs A in factored form"
+        misplaced = space_objection(problem, "space", self.space)
+        if misplaced is not None:
+            return misplaced
         diagonal = problem.diagonal
         if diagonal is not None and (diagonal < 0.0).any():
             row = int(np.argmax(diagonal < 0.0))
@@ -211,6 +212,7 @@ class ConeInterior(Method):
             "step_length": marks[path.LONGEST],
             "factorisations": marks[path.FACTORISATIONS],
             "solves": marks[path.SOLVES],
+            "turns": marks[run.TURNS],
             "attempts": state.attempt + 1.0,
         }
 
