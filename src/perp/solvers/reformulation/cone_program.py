@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.problems.deadline import deadline
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
@@ -20,7 +21,13 @@ from perp.solvers.reformulation.bridges.bridge import Ending
 from perp.solvers.reformulation.bridges.clarabel_cones import BRIDGE, ConeAnswer, solve_cone_program
 from perp.solvers.reformulation.cone_encoding import ConeEncoding, encode_cones
 from perp.solvers.reformulation.encoding import SPACES
-from perp.solvers.reformulation.quadratic_program import FAR_OFF, TIGHTER, concave_objection
+from perp.solvers.reformulation.quadratic_program import (
+    BACKEND,
+    FAR_OFF,
+    TIGHTER,
+    concave_objection,
+    count_sparse_operations,
+)
 from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
@@ -50,7 +57,7 @@ class ConeProgram(Method):
     One iteration is one call, the first with `tolerance`, the next with a hundredth, until the residual that perp
     computes is within the caller's tolerance. The last call asks for 1e-15 and refines its linear systems to rounding
     level. Clarabel bounds the gap of the objective, which is quadratic in the error: 1e-13 there is 1e-7 to 1e-9 here,
-    and where contacts slide the residual ends at 1e-8 to 1e-6. A call is not interrupted, and not started from x0.
+    and where contacts slide the residual ends at 1e-8 to 1e-6. A call is not started from x0.
     """
 
     name: ClassVar[str] = "cone_program"
@@ -104,7 +111,9 @@ class ConeProgram(Method):
         """One call of Clarabel; its answer is taken if it is better than x, and says how to go on."""
         asked = max(state.tolerance, TIGHTEST)
         last = asked <= TIGHTEST
-        answer = solve_cone_program(state.encoding.statement, asked, iterations=self.most_iterations, careful=last)
+        statement, limit = state.encoding.statement, self.most_iterations
+        with BACKEND.work(count_sparse_operations(statement.P.nnz + statement.rows.nnz)):
+            answer = solve_cone_program(statement, asked, iterations=limit, careful=last, seconds=deadline().left)
         state.counters["backend_iterations"] += answer.iterations
         x = _recovered(problem, state.encoding, answer)
         if x is not None:
@@ -119,6 +128,8 @@ class ConeProgram(Method):
         elif last:
             far_off = state.residual > FAR_OFF * np.abs(problem.b * problem.row_scales).max(initial=0.0)
             state.ended = (Status.BREAKDOWN if x is None or far_off else Status.REDUCED_ACCURACY), said
+        if state.certificate is None and not deadline().allows(0.0):
+            state.ended = Status.TIME_LIMIT, said
 
 
 def _values(encoding: ConeEncoding, answer: ConeAnswer) -> Vector | None:

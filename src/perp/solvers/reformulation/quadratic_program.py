@@ -145,11 +145,14 @@ class QuadraticProgram(Method):
 
 def _count_operations(statement: Statement) -> float:
     """Some 15 factors, of a full matrix or of one that fills in as a grid does."""
-    n = float(statement.n)
     if statement.is_dense:
-        return 5.0 * n**3
-    entries = float(statement.sparse_P().nnz + statement.E.nnz + statement.G.nnz)
-    return 500.0 * float(entries**1.5)
+        return 5.0 * float(statement.n) ** 3
+    return count_sparse_operations(statement.sparse_P().nnz + statement.E.nnz + statement.G.nnz)
+
+
+def count_sparse_operations(entries: int) -> float:
+    """Some 15 factors of a matrix with so many entries, which fills in as a grid does."""
+    return float(500.0 * entries**1.5)
 
 
 def _recovered(problem: Problem, encoding: Encoding, z: Vector | None) -> Vector | None:

@@ -40,14 +40,19 @@ digits better, and each iteration takes a tenth longer."""
 
 
 def solve_cone_program(
-    statement: ConeStatement, tolerance: float, *, iterations: int = 200, careful: bool = False
+    statement: ConeStatement,
+    tolerance: float,
+    *,
+    iterations: int = 200,
+    careful: bool = False,
+    seconds: float = inf,
 ) -> ConeAnswer:
     """Hand the program to Clarabel; where it raises, it has stopped, and its words are those of the exception.
 
     `careful` changes settings of its own that are otherwise left as they are.
     """
     solver = BRIDGE.load()
-    settings = make_settings(solver, tolerance, inf)
+    settings = make_settings(solver, tolerance, seconds)
     settings.max_iter = iterations
     for name, value in CAREFUL.items() if careful else ():
         setattr(settings, name, value)
