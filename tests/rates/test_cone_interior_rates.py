@@ -33,11 +33,9 @@ def test_the_polish_converges_quadratically_near_a_solution(seed, model, sliding
     """
     example = planted(model, seed, sliding)
     problem, method = example.problem, ConeInterior()
-    state = method.start(problem, np.zeros(problem.n))
     rng = np.random.default_rng(seed)
     near = example.x * (1.0 + 3e-3 * rng.standard_normal(problem.n))
-    state.iterate.rows[layout.X] = near * state.rows.unit
-    state.iterate.bodies[layout.V] = problem.A.velocity(near)[state.conic.system.rows]
+    state = method.start(problem, near)
     errors = [float(np.abs(near - example.x).max())]
     for _ in range(5):
         method._run(state, run.POLISH, 1)

@@ -183,6 +183,7 @@ class _Run:
             while self.iteration < due:
                 width = min(due - self.iteration, most)
                 before = now()
+                state.is_due = False
                 try:
                     self.method.step(self.problem, state, width)
                 finally:
@@ -193,7 +194,7 @@ class _Run:
                 fits = int(min(SECONDS_A_CALL, self.deadline.left) / pace) if pace > 0.0 else sys.maxsize
                 growth = QUICK_GROWTH if after - before < QUICK_STEP else GROWTH
                 most = max(1, min(fits, growth * width))
-                if state.ended is not None or self._is_late():
+                if state.ended is not None or state.is_due or self._is_late():
                     break
             verdict = self._check(state)
             if verdict is not None:

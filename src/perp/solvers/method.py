@@ -28,6 +28,8 @@ class State:
     """Pivoting: x may rest while the basis changes; the loop reads nothing from its motion and waits for `ended`."""
     unused: int = field(default=0, kw_only=True)
     """How many of the iterations that the last step was asked for were no longer needed."""
+    is_due: bool = field(default=False, kw_only=True)
+    """Set by a step that ends early for x to be judged: it may be a solution, and the next iterate another one."""
     certificate: Vector | None = field(default=None, kw_only=True)
     """A vector that may prove infeasibility (`perp.problems.certificates`); set with `ended`, checked by `solve`."""
     counters: dict[str, float] = field(default_factory=dict, kw_only=True)

@@ -107,6 +107,23 @@ class Factor(NamedTuple):
     found: Integers
 
 
+class Options(NamedTuple):
+    """What `run` is asked to do; `ConeInterior` says more."""
+
+    refinements: int
+    accuracy: float
+    """What refinement may leave of a step's equations, as a share of each pair."""
+    correctors: int
+    boundary: float
+    lift: float
+    """The compliance of rigid rows in the matrix of a step, as a share of A_ii."""
+    polishes: bool
+    softness: float
+    """The compliance of all contacts at the start, as a share of A_ii."""
+    most_short: int
+    """Short steps in a row that end an attempt."""
+
+
 class Iterate(NamedTuple):
     """All that changes."""
 
@@ -148,6 +165,6 @@ ROW_LINES = (
 """C: compliance. LIFT: what is added to it in the matrix alone. WEIGHT: the mean A_ii of a row's block. RATIO: its
 impulse over its speed, by which a polish tells what is small."""
 
-BODY_LINES = ("V", "DV", "RP", "EP", "KEPT_V", "ROOT")
-V, DV, RP, EP, KEPT_V, ROOT = range(len(BODY_LINES))
+BODY_LINES = ("V", "DV", "RP", "EP", "KEPT_V", "BEST_V", "ROOT")
+V, DV, RP, EP, KEPT_V, BEST_V, ROOT = range(len(BODY_LINES))
 """ROOT: 1 / sqrt(M_ii), by which r_p is measured."""

@@ -70,7 +70,7 @@ LOW, HIGH = 0.1, 10.0
 
 # places in `marks`, the numbers that an iteration leaves
 TAU, SIGMA, LONGEST, SIGN, FACTORISATIONS, SOLVES, LINEAR, POOR = range(8)
-MARKS = 20
+MARKS = 24
 
 
 @part
@@ -268,7 +268,7 @@ def factor_path(address, in_bodies, symmetric, blocks, cones, system, fac, it):
 @spliced
 def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, it, marks):
     """One iteration; returns whether there was a step to make."""
-    rounds, accuracy, correctors, boundary = int(options[0]), options[1], int(options[2]), options[3]
+    rounds, correctors = options.refinements, options.correctors
     residuals(in_bodies, blocks, system, it)
     tau = scale_cones(cones, it)
     sign = factor_path(address, in_bodies, symmetric, blocks, cones, system, fac, it) if isfinite(tau) else 0
@@ -279,7 +279,7 @@ def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, 
     sigma, aim, longest, poor, solves = 1.0, 0.0, 0.0, 0.0, 0
     for stage in range(2 + correctors):  # predictor, corrector, further correctors
         right_side(cones, it, aim, stage > 0)
-        made = solve_newton(in_bodies, 1.0, rounds, accuracy, tau, blocks, cones, system, fac, it)
+        made = solve_newton(in_bodies, 1.0, rounds, options.accuracy, tau, blocks, cones, system, fac, it)
         longer = recover(in_bodies, cones, it)
         solves += made
         if stage == 0:
@@ -299,7 +299,7 @@ def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, 
         if longest >= ENOUGH or stage == 1 + correctors:
             break
         centre(cones, it, min(1.0, REACH * longest + FURTHER), aim)
-    share = boundary if longest < ENOUGH else max(boundary, AT_THE_END)
+    share = options.boundary if longest < ENOUGH else max(options.boundary, AT_THE_END)
     step = min(1.0, share * longest) if cones.slot.size > 0 else 1.0
     for _ in range(60):
         if stays_inside(cones, it, step):

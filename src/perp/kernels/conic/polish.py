@@ -13,11 +13,13 @@ All blocks are closed, as those of the path are. With p = s_t / |s_t| and s = z 
 from __future__ import annotations
 
 from math import inf, sqrt
+from typing import NamedTuple
 
 from perp.kernels.compile import inlined, part, spliced
 from perp.kernels.conic.equations import assemble, factor, multiply, pull, push, solve_factor
 from perp.kernels.conic.layout import (
     BEST,
+    BEST_V,
     DX,
     ED,
     EP,
@@ -41,11 +43,24 @@ from perp.kernels.conic.layout import (
 )
 from perp.kernels.conic.path import FACTORISATIONS, read_cones
 
-SOFTER, SOFTEST = 1.0, 1e-3
-"""Far from a solution the compliance in the matrix is larger, in proportion to F over its unit, at most so large."""
+SOFTNESS, SOFTEST = 1e-8, 1e-3
+"""The compliance of rigid rows in the matrix, as a share of A_ii; the next step takes back what it leaves. Far from a
+solution it is larger, in proportion to F over its unit, at most so large."""
 
-SOFTNESS = 1e-8
-"""The compliance of rigid rows in the matrix, as a share of A_ii; the next step takes back what it leaves."""
+HARDER, MOST_DAMPING = 10.0, 1e6
+"""Where steps lead nowhere, it is so many times what it was, up to so much."""
+
+# places in `marks` after those of the path
+POLISHED, WORSE, DAMPING, IS_NEW = range(8, 12)
+
+
+class Rules(NamedTuple):
+    """How a polish goes on where F grows, and how soft the matrix of a step is."""
+
+    patience: float
+    goes_back: bool
+    softer: float
+    """The compliance over F, as shares of A_ii and of the unit."""
 
 
 @inlined
@@ -199,36 +214,56 @@ def measure(blocks, cones, system, it):
 
 
 @spliced
-def polish(address, symmetric, most, patience, unit, enough, blocks, cones, system, fac, it, marks):
-    """Up to `most` Newton steps from x and V, until F is `enough`; returns the least F, its x is in BEST.
+def begin_polish(marks):
+    """Newton steps from another point; marks[POLISHED] and its x stay."""
+    marks[WORSE], marks[DAMPING], marks[IS_NEW] = 0.0, 1.0, 1.0
 
-    A step with a wrong state makes F larger and shows the right one; `patience` such steps in a row are allowed.
+
+@spliced
+def polish(address, symmetric, most, rules, unit, enough, blocks, cones, system, fac, it, marks):
+    """Up to `most` Newton steps from x and V, until F is `enough`; marks[POLISHED] is the least F, its x is in BEST.
+
+    A step with a wrong state makes F larger and shows the right one; `rules.patience` such steps in a row are allowed.
+    Then all ends; or, with `rules.goes_back`, the next step begins at the best point, with more compliance in its
+    matrix. Returns whether there is more to try. All that the next call needs is in `marks`, in BEST and BEST_V.
     """
     R, dx, ep = it.rows, it.rows[DX], it.bodies[EP]
     n, m = dx.size, ep.size
-    best, worse, softness = inf, 0, SOFTNESS
     for k in range(most + 1):
+        F = measure(blocks, cones, system, it)
+        if marks[IS_NEW] > 0.0:
+            marks[IS_NEW] = 0.0
+            marks[WORSE] += 1.0
+            if marks[POLISHED] > F:
+                if 0.5 * marks[POLISHED] > F:
+                    marks[DAMPING] = max(marks[DAMPING] / HARDER, 1.0)
+                marks[POLISHED], marks[WORSE] = F, 0.0
+                for i in range(n):
+                    R[BEST, i] = R[X, i]
+                for i in range(m):
+                    it.bodies[BEST_V, i] = it.bodies[V, i]
+        if marks[POLISHED] <= enough or not inf > marks[POLISHED]:
+            return False
+        if marks[WORSE] >= rules.patience or not inf > F:
+            marks[DAMPING] *= HARDER
+            if not rules.goes_back or marks[DAMPING] > MOST_DAMPING:
+                return False
+            marks[WORSE] = 0.0
+            for i in range(n):
+                R[X, i] = R[BEST, i]
+            for i in range(m):
+                it.bodies[V, i] = it.bodies[BEST_V, i]
+            F = measure(blocks, cones, system, it)
+        if k == most:
+            return True
+        softness = marks[DAMPING] * min(max(rules.softer * F / unit, SOFTNESS), SOFTEST)
         for i in range(n):
             R[LIFT, i] = softness * R[WEIGHT, i]
-        F = measure(blocks, cones, system, it)
-        if k == 0 or 0.5 * best > F or 2.0 * best < F:
-            wanted = min(max(SOFTER * F / unit, SOFTNESS), SOFTEST)
-            if wanted != softness:
-                softness = wanted
-                for i in range(n):
-                    R[LIFT, i] = softness * R[WEIGHT, i]
-                F = measure(blocks, cones, system, it)
-        worse += 1
-        if best > F:
-            best, worse = F, 0
-            for i in range(n):
-                R[BEST, i] = R[X, i]
-        if k == most or worse >= patience or not inf > F or best <= enough:
-            break
+        linearise(blocks, cones, it)
         assemble(blocks, system, it, fac.numbers)
         marks[FACTORISATIONS] += 1.0
         if factor(address, symmetric, fac) == 0:
-            break
+            return False
         for i in range(m):
             ep[i] = it.bodies[RP, i]
         push(blocks, system, it.local, dx, ep)
@@ -245,4 +280,5 @@ def polish(address, symmetric, most, patience, unit, enough, blocks, cones, syst
             R[X, i] += dx[i]
         for i in range(m):
             it.bodies[V, i] += ep[i]
-    return best
+        marks[IS_NEW] = 1.0
+    return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from perp.kernels.compile import kernel, part, spliced
 from perp.kernels.conic import lorentz
 from perp.kernels.conic.layout import (
@@ -28,23 +30,26 @@ from perp.kernels.conic.layout import (
     X,
     Y,
 )
-from perp.kernels.conic.path import LONGEST, MARKS, POOR, SIGN, TAU, iterate, read_cones, stick_softly
-from perp.kernels.conic.polish import linearise, polish
+from perp.kernels.conic.path import FACTORISATIONS, LONGEST, MARKS, POOR, SIGN, TAU, iterate, read_cones, stick_softly
+from perp.kernels.conic.polish import POLISHED, Rules, begin_polish, linearise, polish
 
 START, FOLLOW, POLISH = 0, 1, 2
 """What to do."""
 
-# places in `marks` after those of the path
-ERROR, TRIED, POLISHED, SHORT, ENDED, HELP, NUMBER, TURNS, LEAST, FLAT = range(8, 18)
-assert FLAT < MARKS
+# places in `marks` after those of the path and of a polish
+ERROR, TRIED, SHORT, ENDED, HELP, NUMBER, TURNS, LEAST, FLAT, SINCE = range(12, 22)
+assert SINCE < MARKS
 
 GOES_ON, DONE, STALLED, BROKEN = 0.0, 1.0, 2.0, 3.0
 
-MOST_STEPS = 8
-"""Newton steps of a polish."""
+MOST_STEPS, MOST_LAST_STEPS = 8, 20
+"""Newton steps of a polish on the path, and at its end."""
+
+MOST_ITERATIONS = 120
+"""Iterations of an attempt."""
 
 SHORT_STEP = 0.1
-"""Steps below this are short; options[7] of them in a row end an attempt."""
+"""Steps below this are short; `Options.most_short` of them in a row end an attempt."""
 
 TWICE, EARLY, TINY_STEP = 2.0, 6, 1e-3
 """Two short steps in a row are a fold of the path; the first iterations may have them, unless they are tiny."""
@@ -62,13 +67,18 @@ NEAR, BLOCKED_NEAR = 3e-5, 1e-3
 AGAIN, BLOCKED_AGAIN = 0.1, 0.5
 """...and below this share of what it was at the last try."""
 
-CLOSE, PATIENCE = 1e-5, 4
-"""Where F is below that share of its unit, it may grow for so many Newton steps."""
+CLOSE = 1e-5
+STRICT, LOCAL, LAST = Rules(1.0, False, 1.0), Rules(4.0, False, 1.0), Rules(4.0, True, 1.0)
+"""How a polish of a point on the path goes: the second where F is below the share `CLOSE` of its unit, the third at the
+end of the path."""
+
+GLOBAL = Rules(4.0, True, 1e-3)
+"""How Newton steps from any point go."""
 
 HARDER, EASIER, MOST_HELP = 10.0, 3.0, 1e4
 """Where a step could not be refined, the next matrix has so many times the lift, at most; else it falls again."""
 
-SCALES = (1.0, 32.0, 1.0 / 32.0)
+SCALES = (1.0, 32.0, 1.0 / 32.0, 1024.0, 1.0 / 1024.0, 32768.0)
 """At the end of a path that rounding errors stop, states are told by other ratios of impulse to speed, too."""
 
 MOST_FLAT = 12.0
@@ -157,19 +167,20 @@ def _change(k, cones, it):
 @kernel
 def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac, it, marks, unit, count):
     """`what` to do; returns how many iterations were made. marks[ENDED] says how it stands."""
-    lift, polishes = options[4], options[5] > 0.0 and in_bodies
+    polishes = options.polishes and in_bodies
     if what == START:
-        found = stick_softly(address, in_bodies, symmetric, options[6], blocks, cones, system, fac, it, it.rows[WEIGHT])
+        softness, weight = options.softness, it.rows[WEIGHT]
+        found = stick_softly(address, in_bodies, symmetric, softness, blocks, cones, system, fac, it, weight)
         marks[ENDED] = GOES_ON if found else BROKEN
         return 0
     if what == POLISH:
-        marks[POLISHED] = polish(
-            address, symmetric, count, PATIENCE, unit, ROUNDING * unit, blocks, cones, system, fac, it, marks
-        )
-        return 0
+        before = marks[FACTORISATIONS]
+        more = polish(address, symmetric, count, GLOBAL, unit, ROUNDING * unit, blocks, cones, system, fac, it, marks)
+        marks[ENDED] = GOES_ON if more else STALLED
+        return int(marks[FACTORISATIONS] - before)
     for k in range(count):
         for i in range(it.rows.shape[1]):
-            it.rows[LIFT, i] = lift * marks[HELP] * it.rows[WEIGHT, i]
+            it.rows[LIFT, i] = options.lift * marks[HELP] * it.rows[WEIGHT, i]
         read_cones(cones, it)
         number = int(marks[NUMBER])
         save(it, number)
@@ -180,16 +191,17 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
         it.saved[number % SAVED, 0] = marks[TAU]
         it.saved[number % SAVED, 1] = marks[LONGEST] if marks[SIGN] > 0.0 else 0.0
         marks[NUMBER] += 1.0
+        marks[SINCE] += 1.0
         is_short = marks[LONGEST] < SHORT_STEP and (number >= EARLY or marks[LONGEST] < TINY_STEP)
         marks[SHORT] = marks[SHORT] + 1.0 if is_short else 0.0
         if marks[SHORT] >= TWICE and number >= EARLY and not symmetric:
             raise_targets(blocks, cones, it)
             back = go_back(it, number, marks[TAU])
-            if back >= 0:
+            if back >= 0 and marks[SINCE] < MOST_ITERATIONS:
                 marks[NUMBER], marks[SHORT] = back, 0.0
                 marks[TURNS] += 1.0
                 continue
-        if marks[SHORT] >= options[7]:
+        if marks[SHORT] >= options.most_short or marks[SINCE] >= MOST_ITERATIONS:
             marks[ENDED] = STALLED
         if not polishes:
             if marks[ENDED] == STALLED:
@@ -206,16 +218,17 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
             keep(cones, it, False)
             before = marks[ERROR]
             marks[TRIED] = before
-            patience = PATIENCE if before <= CLOSE * unit else 1
+            rules, most = (LOCAL if before <= CLOSE * unit else STRICT), MOST_STEPS
+            if last:
+                rules, most = LAST, MOST_LAST_STEPS
+            marks[POLISHED] = inf
             for scale in SCALES:
                 _scale_ratios(it, scale)
+                begin_polish(marks)
                 enough = ROUNDING * unit
-                after = polish(
-                    address, symmetric, MOST_STEPS, patience, unit, enough, blocks, cones, system, fac, it, marks
-                )
+                polish(address, symmetric, most, rules, unit, enough, blocks, cones, system, fac, it, marks)
                 _scale_ratios(it, 1.0 / scale)
-                marks[POLISHED] = after
-                if after <= SUCCESS * before:
+                if marks[POLISHED] <= SUCCESS * before:
                     marks[ENDED] = DONE
                     return k + 1
                 keep(cones, it, True)

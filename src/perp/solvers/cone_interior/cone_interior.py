@@ -8,19 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.conic.layout import FIXED, OWN, Iterate
+from perp.kernels.conic.layout import FIXED, OWN, Iterate, Options
 from perp.linalg.paces import CONIC
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators import FactoredOperator
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
+from perp.problems.residual_scale import cold_start
 from perp.solvers.cone_interior.cones import ConeRows, list_cones
 from perp.solvers.cone_interior.system import SPACES, ConicSystem, make_system
 from perp.solvers.method import Method, State
 from perp.solvers.option_docs import About, option
 from perp.solvers.options import require_choices, space_objection
-from perp.solvers.selection import is_selected
+from perp.solvers.selection import MOST_ROWS, is_selected
 from perp.solvers.shared_options import ELIMINATION_ORDERS, ORDERING
 from perp.solvers.status import Status
 
@@ -30,9 +31,6 @@ SOFTNESS = 1e-3
 MOST_SHORT, SYMMETRIC_MOST_SHORT = 6, 20
 """Short steps in a row after which an attempt is given up. The path of a convex problem does not fold, but the first
 steps of an LCP may be as short as 1e-7."""
-
-MOST_ITERATIONS = 120
-"""Iterations of an attempt."""
 
 ATTEMPTS = ((10.0, 1.0), (3.0, 1.0), (10.0, 10.0), (1.0, 10.0))
 """Friction targets, as factors of the option, and sizes of the start, one after the other."""
@@ -44,8 +42,9 @@ ACCURACY = 1e-2
 SYMMETRIC_LIFT, LIFT = 1e-10, 1e-9
 """The compliance, as a share of A_ii, that rigid rows have in the matrix of a step alone."""
 
-WARM_STEPS, WARM_SUCCESS = 6, 1e-11
-"""Newton steps from a given point, and what they must leave as a share of the unit of F."""
+WARM_STEPS, WARM_SUCCESS, WARM_NEAR = 12, 1e-11, 1e-6
+"""Newton steps from a given point; F, as a share of its unit, at which they are done, and at which the point is an
+answer to be judged by."""
 
 OPEN = "the solution next to the start was kept: its motion is one of several, and no path leads to another one"
 NEAR = 1e-5
@@ -62,12 +61,10 @@ class ConicState(State):
     marks: NDArray[np.float64]
     unit: float
     """What F of a polish is measured by: the largest |b| / sqrt(A_ii)."""
-    options: NDArray[np.float64]
-    is_warm: bool
-    """Whether a point to start from is given, and not tried yet."""
+    options: Options
+    warm_steps: int
+    """Newton steps from the given point that are left."""
     attempt: int = 0
-    since: int = 0
-    """Iterations of this attempt."""
     spare: Vector | None = None
     """A solution next to the given point whose motion is one of several (`perp.solvers.selection`)."""
 
@@ -96,9 +93,10 @@ class ConeInterior(Method):
 
     Where the point is near a solution (`polish`), Newton's method on Alart and Curnier's equations (1991) is tried: it
     converges in a few factorisations to rounding errors if the states of all contacts are those of the solution, else
-    the path goes on where it was. A start other than zero is tried in this way first, which is one iteration; its
-    solution is taken where its motion is the one that `perp.solvers.selection` selects. Both need the body space; in
-    contact space every solve starts cold, and the path itself goes to the end, which rounding sets at about 1e-7.
+    the path goes on where it was. At the end of a path, and from a given start, steps that make things worse are taken
+    back, and the next have more compliance in their matrix. A start has 12 such steps, each an iteration; its solution
+    is taken where its motion is the one that `perp.solvers.selection` selects. Both need the body space; in contact
+    space every solve starts cold, and the path itself goes to the end, which rounding sets at about 1e-7.
 
     For convex problems (no head that follows) the path leads to a solution where there is one that is strictly inside.
     For Coulomb's law nothing is proved: the path may fold. Where it does, the targets of the contacts that block it are
@@ -152,7 +150,9 @@ class ConeInterior(Method):
         return None
 
     def default_iterations(self, problem: Problem) -> int:
-        return MOST_ITERATIONS * self.attempts
+        from perp.kernels.conic.run import MOST_ITERATIONS
+
+        return WARM_STEPS + MOST_ITERATIONS * self.attempts
 
     def start(self, problem: Problem, x: Vector) -> ConicState:
         from perp.kernels.conic import layout, path
@@ -172,23 +172,21 @@ class ConeInterior(Method):
             marks=np.zeros(path.MARKS),
             unit=float(np.max(np.abs(conic.b) / np.sqrt(weight), initial=0.0)) or 1.0,
             options=self._kernel_options(rows),
-            is_warm=bool(x.any()) and self.polish and conic.in_bodies,
+            warm_steps=WARM_STEPS if self.polish and conic.in_bodies and (x != cold_start(problem)).any() else 0,
             repeatable=False,
             ends_itself=True,
             counters=dict.fromkeys(self.counted, 0.0),
         )
-        if not state.is_warm:
+        if state.warm_steps:
+            self._begin_warm(problem, state)
+        else:
             self._begin(state)
         return state
 
-    def _kernel_options(self, rows: ConeRows) -> NDArray[np.float64]:
-        """As `perp.kernels.conic.run` reads them."""
+    def _kernel_options(self, rows: ConeRows) -> Options:
         lift, most_short = (SYMMETRIC_LIFT, SYMMETRIC_MOST_SHORT) if rows.symmetric else (LIFT, MOST_SHORT)
-        return np.array(
-            [
-                *(self.refinements, ACCURACY, self.correctors, self.boundary),
-                *(lift, float(self.polish), SOFTNESS, most_short),
-            ]
+        return Options(
+            self.refinements, ACCURACY, self.correctors, self.boundary, lift, self.polish, SOFTNESS, most_short
         )
 
     def step(self, problem: Problem, state: State, count: int) -> None:
@@ -196,14 +194,11 @@ class ConeInterior(Method):
 
         assert isinstance(state, ConicState)
         done = 0
-        while done < count and state.ended is None:
-            if state.is_warm:
-                self._try_warm(problem, state)
-                done += 1
+        while done < count and state.ended is None and not state.is_due:
+            if state.warm_steps:
+                done += self._try_warm(problem, state)
                 continue
-            made = self._run(state, run.FOLLOW, min(count - done, MOST_ITERATIONS - state.since))
-            done += made
-            state.since += made
+            done += self._run(state, run.FOLLOW, count - done)
             self._judge(problem, state)
         state.unused = count - done
         marks = state.marks
@@ -232,14 +227,14 @@ class ConeInterior(Method):
     def _begin(self, state: ConicState) -> None:
         """A point on the axes of all cones, with equal products, as large as contacts that stick need it."""
         from perp.kernels.conic import layout, run
+        from perp.kernels.conic.polish import POLISHED
 
         rows, it, marks = state.rows, state.iterate, state.marks
         weighting, size = ATTEMPTS[state.attempt % len(ATTEMPTS)]
         marks[run.SHORT], marks[run.TRIED], marks[run.ENDED], marks[run.HELP] = 0.0, np.inf, run.GOES_ON, 1.0
-        marks[run.NUMBER], marks[run.FLAT] = 0.0, 0.0
-        marks[run.ERROR] = marks[run.LEAST] = np.inf
+        marks[run.NUMBER] = marks[run.FLAT] = marks[run.SINCE] = 0.0
+        marks[run.ERROR] = marks[run.LEAST] = marks[POLISHED] = np.inf
         it.saved[:, :2] = 0.0
-        state.since = 0
         self._run(state, run.START, 0)
         if marks[run.ENDED] == run.BROKEN:
             state.ended = Status.BREAKDOWN, "A cannot be factored, even with a compliance of a thousandth"
@@ -276,37 +271,58 @@ class ConeInterior(Method):
         block = state.rows.block_of_row
         state.iterate.rows[layout.RATIO] = np.where(block >= 0, (impulse / speed)[block], 1.0)
 
-    def _try_warm(self, problem: Problem, state: ConicState) -> None:
-        """Newton steps from the caller's point; a cold start where its states are not those of the solution, or
-        where the motion of that solution is one of several."""
+    def _begin_warm(self, problem: Problem, state: ConicState) -> None:
+        """From the caller's point."""
         from perp.kernels.conic import layout, run
+        from perp.kernels.conic.polish import DAMPING, IS_NEW, POLISHED, WORSE
 
-        state.is_warm = False
-        it, order = state.iterate, state.conic.system.rows
+        it, marks = state.iterate, state.marks
         x = it.rows[layout.X] = state.x * state.rows.unit
         block = state.rows.block_of_row
         self._set_ratios(state, np.bincount(block[block >= 0], x[block >= 0] ** 2, state.rows.row.size))
         A = problem.A
         assert isinstance(A, FactoredOperator)
-        it.bodies[layout.V] = A.velocity(state.x)[order]
-        self._run(state, run.POLISH, WARM_STEPS)
-        if state.marks[run.POLISHED] <= WARM_SUCCESS * state.unit:
-            self._answer(problem, state, layout.BEST)
-            if is_selected(problem, state.x):
-                state.ended = Status.REDUCED_ACCURACY, DONE
-                return
-            state.spare = state.x
-        self._begin(state)
+        it.bodies[layout.V] = A.velocity(state.x)[state.conic.system.rows]
+        marks[POLISHED], marks[WORSE], marks[DAMPING], marks[IS_NEW] = np.inf, 0.0, 1.0, 1.0
+        marks[run.ENDED] = run.GOES_ON
+
+    def _try_warm(self, problem: Problem, state: ConicState) -> int:
+        """A Newton step from the caller's point; a cold start where such steps lead to no solution, or where the motion
+        of that solution is one of several. Returns how many steps were made."""
+        from perp.kernels.conic import layout, run
+        from perp.kernels.conic.polish import POLISHED, WORSE
+
+        marks = state.marks
+        made = self._run(state, run.POLISH, 1)
+        state.warm_steps -= made
+        reached = marks[POLISHED] / state.unit
+        is_over = marks[run.ENDED] != run.GOES_ON or not state.warm_steps
+        is_done = reached <= WARM_SUCCESS and (is_over or marks[WORSE] > 0.0)
+        if is_done or (reached <= WARM_NEAR and problem.n > MOST_ROWS):
+            answer = self._answer(problem, state, layout.BEST)
+            if is_selected(problem, answer):
+                state.x, state.is_due = answer, True
+                if is_done:
+                    state.ended = Status.REDUCED_ACCURACY, DONE
+                    return made
+            elif is_done:
+                state.spare, is_over = answer, True
+        if is_over:
+            state.warm_steps = 0
+            self._begin(state)
+        return made
 
     def _judge(self, problem: Problem, state: ConicState) -> None:
         """What the iterations came to: an answer, the next attempt, or the end."""
         from perp.kernels.conic import layout, run
+        from perp.kernels.conic.polish import POLISHED
 
         ended = state.marks[run.ENDED]
-        self._answer(problem, state, layout.BEST if ended == run.DONE else layout.X)
+        is_polished = state.marks[POLISHED] < state.marks[run.ERROR]
+        state.x = self._answer(problem, state, layout.BEST if is_polished else layout.X)
         if ended == run.DONE:
             state.ended = Status.REDUCED_ACCURACY, DONE
-        elif ended != run.GOES_ON or state.since >= MOST_ITERATIONS:
+        elif ended != run.GOES_ON:
             is_near = state.marks[run.ERROR] <= NEAR * state.unit  # another path would end near another solution
             state.attempt += 1
             if state.attempt < self.attempts and not is_near:
@@ -318,10 +334,10 @@ class ConeInterior(Method):
                     state.x, state.ended = state.spare, (Status.REDUCED_ACCURACY, OPEN)
 
     @staticmethod
-    def _answer(problem: Problem, state: ConicState, line: int) -> None:
+    def _answer(problem: Problem, state: ConicState, line: int) -> Vector:
+        """What a line of the iterate says; the last answer where that is not finite."""
         x = state.iterate.rows[line] / state.rows.unit
-        if np.isfinite(x).all():
-            state.x = problem.project(x)
+        return problem.project(x) if np.isfinite(x).all() else state.x
 
 
 def _has_uneven_tangents(problem: Problem) -> bool:
