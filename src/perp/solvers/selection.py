@@ -23,6 +23,7 @@ That the compliant law has one solution only is not proved; `docs/contact.md` (S
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,13 +74,18 @@ class Selected:
     """Newton steps of the compliant law."""
 
 
+def is_rigid(problem: Problem) -> TypeGuard[ContactProblem]:
+    """Whether it has contacts without compliance whose friction follows their normal impulse."""
+    return isinstance(problem, ContactProblem) and problem.model in ("cone", "box") and not problem.is_compliant
+
+
 def is_selected(problem: Problem, x: Vector) -> bool:
     """Whether the compliant law is known to have a solution next to x, which solves the problem: x may be returned.
 
     True also where there is nothing to select (convex and compliant laws, no contacts), and where nobody
     looks: more than `MOST_ROWS` rows, or an A without entries.
     """
-    if not isinstance(problem, ContactProblem) or problem.model not in ("cone", "box") or problem.is_compliant:
+    if not is_rigid(problem):
         return True
     if problem.n > MOST_ROWS or problem.contacts < 2 or not {DIAGONAL, TO_SPARSE} <= problem.A.ability_set:
         return True

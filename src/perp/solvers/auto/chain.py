@@ -34,12 +34,14 @@ from perp.solvers.auto.presolve import (
 from perp.solvers.auto.restated import start_from_lcp
 from perp.solvers.auto.rules import Rule, Step, find_rule
 from perp.solvers.auto.search import Search
+from perp.solvers.auto.softened import start_from_compliance
 from perp.solvers.auto.watching import translate
 from perp.solvers.fit import misfit
 from perp.solvers.loop import SolveInterrupted, interrupted_with
 from perp.solvers.progress import Callback
 from perp.solvers.result import Attempt, Result
 from perp.solvers.run import reason_of, run_method
+from perp.solvers.selection import is_rigid
 from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
 
@@ -125,6 +127,8 @@ def list_steps(rule: Rule, problem: Problem) -> Iterator[tuple[Step, str | None]
             continue
         if step.most_rows is not None and problem.n > step.most_rows:
             yield step, f"more than {step.most_rows} rows would take it too long"
+        elif step.from_compliance and not is_rigid(problem):
+            yield step, "there is no rigid law of friction to give way"
         else:
             yield step, misfit(step.method, problem)
 
@@ -151,7 +155,11 @@ def _follow(search: Search, view: Reduced, features: Features, failures: int) ->
 
 def _attempt(search: Search, view: Reduced, step: Step, why: str) -> None:
     """Let one method try, and keep what it found."""
-    start = start_from_lcp(search, view) if step.from_lcp else None
+    start = None
+    if step.from_lcp:
+        start = start_from_lcp(search, view)
+    elif step.from_compliance:
+        start = start_from_compliance(search, view)
     if not search.is_open:
         return
     before = now()

@@ -63,6 +63,8 @@ class Step:
     """Larger problems pass it over: it would take too long."""
     from_lcp: bool = False
     """Whether it starts at the answer to the contacts as an LCP of Stewart and Trinkle, which is found first."""
+    from_compliance: bool = False
+    """Whether it starts at the answer for contacts with a little compliance, which is found first."""
     is_eager: bool = False
     """Whether it goes on to the last digits, which cost it less than a polish would."""
 
@@ -97,6 +99,7 @@ LAST_RESORTS = (
 MANY_CONTACTS = (
     Step(ConeNewton(), iterations=100),
     Step(ADMM(), iterations=1500, most_rows=3000),
+    Step(ConeNewton(), iterations=50, from_compliance=True),
     Step(ConeNewton(), iterations=300, from_lcp=True),
     Step(BlockGaussSeidel(), iterations=5000),
     Step(ADMM(), iterations=5000),

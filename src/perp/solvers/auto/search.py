@@ -42,6 +42,8 @@ class Search:
     method: str
     status: Status
     reason: str
+    told: str
+    """What is to be said of the best point where it stays the answer and is no solution."""
     iterations: int
     best_iteration: int
     seconds: float
@@ -67,7 +69,7 @@ class Search:
         self.begun, self.notes = begun, notes
         self.deadline = deadline()
         self.x, self.y, self.residual, self.scaled, self.method = start, start, inf, inf, ""
-        self.status, self.reason = Status.ITERATION_LIMIT, ""
+        self.status, self.reason, self.told = Status.ITERATION_LIMIT, "", ""
         self.has_ended_methods = self.lacks_time = self.is_at_rounding = self.is_broken = False
         self.certificate: Certificate | None = None
         self.exhausted: Certificate | None = None
@@ -104,7 +106,7 @@ class Search:
     def accept(self, x: Vector, residual: float, y: Vector, method: str, iteration: int = 0) -> float:
         """The same for a point whose residual and slack are known; `iteration` is the one of `method` that made it."""
         if self.method == "" or residual < self.residual or (isnan(self.residual) and not isnan(residual)):
-            self.x, self.y, self.residual, self.method = x, y, residual, method
+            self.x, self.y, self.residual, self.method, self.told = x, y, residual, method, ""
             self.scaled = scale_residual(self.problem, x, y, residual, self.cold)
             self.best_iteration = self.iterations + iteration
         return residual
@@ -209,6 +211,8 @@ class Search:
 
     def result(self) -> Result:
         status = self._name_end()
+        if self.told and not status.success:
+            self.notes.append(self.told)
         return Result(
             problem=self.problem,
             method=self.method,
