@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +36,11 @@ class ConeRows:
     symmetric: bool
     """Whether no cone follows the normal of a contact."""
 
-    @property
+    @cached_property
     def block_of_cone(self) -> NDArray[np.int64]:
         return np.repeat(np.arange(self.row.size), np.diff(self.first_cone))
 
-    @property
+    @cached_property
     def block_of_row(self) -> NDArray[np.int64]:
         """-1 for rows that are in no block."""
         block = np.full(self.unit.size, -1, dtype=np.int64)
@@ -69,10 +69,13 @@ class _Table:
         width: int = 1,
     ) -> None:
         """Cones with heads at `slot`; `tail` counts from there. The block begins at `block`, by default at the slot."""
+        if slot.size == 0:
+            return
         first = slot if block is None else block
-        columns: tuple[Any, ...] = (slot, slot + tail, count, mode, first, sign, offset, first, width)
-        whole = [np.broadcast_to(np.asarray(part, dtype=np.float64), slot.size) for part in columns]
-        self._parts.append(np.stack(whole, axis=1))
+        part = np.empty((slot.size, 9))
+        for k, column in enumerate((slot, slot + tail, count, mode, first, sign, offset, first, width)):
+            part[:, k] = column
+        self._parts.append(part)
 
     def sorted(self) -> NDArray[np.float64]:
         """By block, and there by slot: an OWN cone comes first."""
