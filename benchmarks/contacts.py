@@ -23,13 +23,13 @@ from perp.solvers.splitting.orders import make_order
 CONTACTS = (333, 6_667, 33_333)
 CONTACTS_A_RUN = 1_000_000
 
-COSTS = ("block_gauss_seidel", "nncg", "pgs_sm", "amgs", "staggering", "admm", "cone_newton", "apgd")
+COSTS = ("block_gauss_seidel", "nncg", "pgs_sm", "amgs", "staggering", "admm", "cone_newton", "cone_interior", "apgd")
 """Methods whose iterations are weighed in sweeps of `pgs`."""
 
 SECONDS_A_METHOD = 0.5
 
 CONTEST = {
-    "cone": ("pgs", "block_gauss_seidel", "nncg", "apgd", "admm", "staggering", "cone_newton"),
+    "cone": ("pgs", "block_gauss_seidel", "nncg", "apgd", "admm", "staggering", "cone_newton", "cone_interior"),
     "box": ("pgs", "block_gauss_seidel", "nncg", "amgs", "pgs_sm", "staggering", "dantzig", "block_principal"),
 }
 LIMIT = 20.0
@@ -64,9 +64,12 @@ def measure_blocks(twin: CppTwin) -> Table:
             assert isinstance(problem, perp.ContactProblem)
             count = max(1, CONTACTS_A_RUN // problem.contacts)
             sweeper, order = make_block_sweeper(problem, 1.0, np.zeros(problem.n)), make_order(problem, "forward")
-            _, _, _, local, bodies, jacobian, mass, _, compliance, _, b, _, _, _, velocity = sweeper.arrays
+            A, local, velocity = problem.A, sweeper.arrays[3], sweeper.arrays[-1]
+            assert isinstance(A, perp.FactoredOperator)
+            assert A.pairs is not None
             x, v = np.zeros(problem.n), np.zeros_like(velocity)
-            arrays = (bodies, jacobian, mass, local, problem.friction, compliance, b, x, v)
+            bodies = (A.pairs.bodies, A.pairs.jacobian, A.pairs.inverse_mass)
+            arrays = (*bodies, local, problem.friction, A.compliance, problem.b, x, v)
             seconds = interleave(
                 {
                     "ours": partial(order.iterate, sweeper.sweep, count),
