@@ -42,8 +42,8 @@ assert SINCE < MARKS
 
 GOES_ON, DONE, STALLED, BROKEN = 0.0, 1.0, 2.0, 3.0
 
-MOST_STEPS, MOST_LAST_STEPS = 8, 20
-"""Newton steps of a polish on the path, and at its end."""
+MOST_STEPS, MOST_LAST_STEPS, ROUNDS = 8, 20, 3
+"""Newton steps of a polish on the path, and at its end; so many times that where they lead on."""
 
 MOST_ITERATIONS = 120
 """Iterations of an attempt."""
@@ -68,7 +68,7 @@ AGAIN, BLOCKED_AGAIN = 0.1, 0.5
 """...and below this share of what it was at the last try."""
 
 CLOSE = 1e-5
-STRICT, LOCAL, LAST = Rules(1.0, False, 1.0), Rules(4.0, False, 1.0), Rules(4.0, True, 1.0)
+STRICT, LOCAL, LAST = Rules(1.0, False, 0.1), Rules(4.0, False, 0.1), Rules(4.0, True, 1.0)
 """How a polish of a point on the path goes: the second where F is below the share `CLOSE` of its unit, the third at the
 end of the path."""
 
@@ -226,7 +226,10 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
                 _scale_ratios(it, scale)
                 begin_polish(marks)
                 enough = ROUNDING * unit
-                polish(address, symmetric, most, rules, unit, enough, blocks, cones, system, fac, it, marks)
+                for _ in range(ROUNDS):
+                    more = polish(address, symmetric, most, rules, unit, enough, blocks, cones, system, fac, it, marks)
+                    if not more or marks[POLISHED] > SUCCESS * before:
+                        break
                 _scale_ratios(it, 1.0 / scale)
                 if marks[POLISHED] <= SUCCESS * before:
                     marks[ENDED] = DONE
