@@ -58,8 +58,8 @@ RAISE, INVOLVED, BACK, GOOD_STEP = 10.0, 0.01, 3.0, 0.3
 """At a fold the targets of blocks whose change (squared) is above `INVOLVED` times the largest are raised by `RAISE`.
 The iteration then goes on from the last point before that had a good step and `BACK` times the tau."""
 
-ROUNDING = 1e-13
-"""F, as a share of its unit, that a polish need not go below."""
+ROUNDING, FINE = 1e-13, 1e-11
+"""F, as a share of its unit, that a polish need not go below, and at which it is not begun again."""
 
 NEAR, BLOCKED_NEAR = 3e-5, 1e-3
 """A polish is tried where F is below this share of its unit (the second where the step was blocked)..."""
@@ -228,7 +228,7 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
                 enough = ROUNDING * unit
                 for _ in range(ROUNDS):
                     more = polish(address, symmetric, most, rules, unit, enough, blocks, cones, system, fac, it, marks)
-                    if not more or marks[POLISHED] > SUCCESS * before:
+                    if not more or marks[POLISHED] > SUCCESS * before or marks[POLISHED] <= FINE * unit:
                         break
                 _scale_ratios(it, 1.0 / scale)
                 if marks[POLISHED] <= SUCCESS * before:
