@@ -47,8 +47,9 @@ def test_finite_differences_end_less_accurate_on_contacts(seed):
         strategy: perp.solve(problem, Fischer(strategy=strategy), tol=0.0, max_iterations=25).residual
         for strategy in ("random", "zero", "perturbation", "approximation")
     }
-    assert best.pop("approximation") > 1e-10
+    approximated = best.pop("approximation")
     assert max(best.values()) < 1e-13
+    assert approximated > 1000.0 * max(best.values())  # how far it gets depends on the processor's rounding
 
 
 def test_the_penalised_function_solves_contact_problems_too():
