@@ -349,3 +349,13 @@ def test_iterations_are_those_of_all_steps():
     for A, b in ((np.ones((4, 4)), -np.ones(4)), ([[2.0, 1.0], [1.0, -1.0]], [2.0, -2.0])):
         result = perp.solve(perp.LCP(A, b))
         assert result.iterations == sum(one.iterations for one in result.methods)
+
+
+@pytest.mark.parametrize(("trusts", "place"), [(0.0, 2), (np.inf, 3)])
+def test_a_rule_that_trusts_the_best_point_seeks_a_proof_after_its_chain(monkeypatch, trusts, place):
+    steps = tuple(Step(perp.PGS(), iterations=count) for count in (1, 2, 3))
+    monkeypatch.setattr(chain, "polish_best", lambda search: None)
+    monkeypatch.setattr(chain, "find_rule", lambda features: Rule("made up", bool, steps, "", "", trusts=trusts))
+    problem = perp.gallery.make("box_stack", n=336, mass_ratio=100.0, model="cone").problem
+    tried = [one.method for one in perp.solve(problem).methods if one.method in ("pgs", "no_solution")]
+    assert tried.index("no_solution") == place and tried.count("no_solution") == 1

@@ -100,7 +100,7 @@ def _go(search: Search, is_warm: bool) -> None:
         if inner is not None:
             view = inner
             failures = _follow(search, view, Features.of(view.problem, tol=search.stop.tol), failures)
-    if search.is_open and failures < DOUBTS:
+    if search.is_open and not search.has_sought_proof:
         look_for_proof(search)
     if search.is_open and search.exhausted is not None:
         search.prove(search.exhausted)
@@ -148,7 +148,8 @@ def _follow(search: Search, view: Reduced, features: Features, failures: int) ->
             break
         failures += 1
         reason = f"{step.method.label} did not end in a certain answer"
-        if failures == DOUBTS and search.is_open:
+        has_doubts = failures >= DOUBTS and search.scaled > rule.trusts
+        if has_doubts and search.is_open and not search.has_sought_proof:
             look_for_proof(search, PROOF_SHARE)
     return failures
 

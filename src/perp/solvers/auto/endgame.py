@@ -95,6 +95,7 @@ def look_for_proof(search: Search, share: float = 1.0) -> None:
     left = min(PROOF_SECONDS, share * search.seconds_left)
     if left <= 0.0:
         return
+    search.has_sought_proof = True
     found = search_no_solution(search.problem, max_seconds=left, hints=() if search.ray is None else (search.ray,))
     proof = found.certificate
     if proof is not None and proof.kind == "exhausted":

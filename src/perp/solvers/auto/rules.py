@@ -46,6 +46,12 @@ FEW_CELLS = 2000
 FEW_CONTACT_ROWS = 300
 """About a hundred contacts: with more of them, sweeps stall on the redundant ones, and factors are worth their time."""
 
+LCP_CONTACT_ROWS = 1500
+"""Beyond so many rows of contacts Stewart and Trinkle's LCP takes seconds, and its answer is a worse start."""
+
+NEARLY = 0.01
+"""A scaled residual below which many contacts are taken for solvable: a proof that they are not is sought last."""
+
 ENUMERATION_ROWS = 16
 """All 2^n index sets: 65,536 are looked at in a tenth of a second."""
 
@@ -79,6 +85,8 @@ class Rule:
     why: str
     measured: str
     """The families of problems that it was measured on, as `docs/choosing/best.csv` calls them."""
+    trusts: float = 0.0
+    """The scaled residual below which the search for a proof that there is no solution waits for the end of the chain."""
 
 
 INTERIOR = Step(InteriorPivoting(), from_best=False)
@@ -99,8 +107,9 @@ LAST_RESORTS = (
 MANY_CONTACTS = (
     Step(ConeNewton(), iterations=100),
     Step(ADMM(), iterations=1500, most_rows=3000),
+    Step(ConeNewton(), iterations=300),
     Step(ConeNewton(), iterations=50, from_compliance=True),
-    Step(ConeNewton(), iterations=300, from_lcp=True),
+    Step(ConeNewton(), iterations=300, from_lcp=True, most_rows=LCP_CONTACT_ROWS),
     Step(BlockGaussSeidel(), iterations=5000),
     Step(ADMM(), iterations=5000),
     Step(PGS(), iterations=20_000),
@@ -155,6 +164,7 @@ RULES: tuple[Rule, ...] = (
         (Step(ConeInterior()), *MANY_CONTACTS),
         "a point to start from is given: Newton steps on its contact states, then interior points of the cones",
         "stack 1:1 box, stack 1:1 cone",
+        trusts=NEARLY,
     ),
     Rule(
         "many contacts",
@@ -162,6 +172,7 @@ RULES: tuple[Rule, ...] = (
         (Step(NNCG(), iterations=60, is_eager=True), Step(ConeInterior(), from_best=False), *MANY_CONTACTS),
         "many contacts, which are redundant as a rule: a few sweeps, then interior points of the friction cones",
         "stack 1:1 box, stack 1:1 cone, stack 1:1000 cone, stack 1:1 convex, stack 1:1000 convex, stack 1:1 disc",
+        trusts=NEARLY,
     ),
     Rule(
         "convex contacts",

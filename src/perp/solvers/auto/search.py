@@ -50,6 +50,8 @@ class Search:
     has_ended_methods: bool
     lacks_time: bool
     """Whether something was not done because it would have taken longer than was left."""
+    has_sought_proof: bool
+    """Whether it was asked if there is a solution at all."""
     is_at_rounding: bool
     is_broken: bool
     """Whether A has no product to work with."""
@@ -70,7 +72,8 @@ class Search:
         self.deadline = deadline()
         self.x, self.y, self.residual, self.scaled, self.method = start, start, inf, inf, ""
         self.status, self.reason, self.told = Status.ITERATION_LIMIT, "", ""
-        self.has_ended_methods = self.lacks_time = self.is_at_rounding = self.is_broken = False
+        self.has_ended_methods = self.lacks_time = self.has_sought_proof = False
+        self.is_at_rounding = self.is_broken = False
         self.certificate: Certificate | None = None
         self.exhausted: Certificate | None = None
         """That every index set is refuted; so it stands unless a method finds a point within the tolerance."""
