@@ -86,7 +86,7 @@ class Rule:
     measured: str
     """The families of problems that it was measured on, as `docs/choosing/best.csv` calls them."""
     trusts: float = 0.0
-    """The scaled residual below which the search for a proof that there is no solution waits for the end of the chain."""
+    """The scaled residual below which the proof that there is no solution is sought only after the chain."""
 
 
 INTERIOR = Step(InteriorPivoting(), from_best=False)
