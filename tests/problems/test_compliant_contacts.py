@@ -11,7 +11,6 @@ from scipy.sparse.linalg import aslinearoperator
 
 import perp
 from perp.errors import FileFormatError, InvalidProblem
-from perp.problems.operators.grouped import GroupedOperator
 from perp.problems.written_out import write_out
 
 MASS, PUSH, FRICTION = 2.0, 0.3, 0.5
@@ -120,7 +119,7 @@ def test_compliance_of_rows_for_other_reasons_stays_when_that_of_contacts_goes()
 
 
 def test_groups_of_rows_and_stencils_can_be_given_a_diagonal():
-    grouped = GroupedOperator(sparse.csr_array(np.ones((4, 4))), np.array([0, 0, 1, 1]))
+    grouped = perp.SparseOperator(sparse.csr_array(np.ones((4, 4))), np.array([0, 0, 1, 1]))
     softer = grouped.with_added_diagonal(np.arange(4.0))
     assert np.array_equal(np.asarray(softer), np.ones((4, 4)) + np.diag(np.arange(4.0)))
     assert np.array_equal(softer.row_groups, grouped.row_groups)

@@ -74,8 +74,8 @@ class Scene(Example):
 
     @property
     def _operator(self) -> FactoredOperator:
-        assert isinstance(self.problem.A, FactoredOperator)
-        return self.problem.A
+        assert self.problem.A.factored is not None
+        return self.problem.A.factored
 
 
 def pressed_contact(free: Vector, normal_mass: float, tangent_mass: float, friction: float, model: ModelName) -> Vector:

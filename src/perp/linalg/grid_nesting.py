@@ -54,18 +54,18 @@ class Nesting:
 
 def can_coarsen(problem: Problem) -> bool:
     """Whether there is a coarser grid: A is a stencil without positive couplings, and has enough cells."""
-    A = problem.A
-    if problem.kind not in ("lcp", "box") or not isinstance(A, StencilOperator) or len(A.grid) > MOST_AXES:
+    A = problem.A.stencil
+    if problem.kind not in ("lcp", "box") or A is None or len(A.grid) > MOST_AXES:
         return False
-    return A.n > FEWEST_CELLS and all(np.max(A.between(axis), initial=0.0) <= 0.0 for axis in range(len(A.grid)))
+    return A.n > FEWEST_CELLS and not A.has_positive_coupling()
 
 
 def coarsen(problem: Problem) -> Nesting:
     """The next coarser problem; ask `can_coarsen` first."""
     from perp.kernels import grid_nesting as kernels
 
-    A = problem.A
-    assert isinstance(A, StencilOperator)
+    A = problem.A.stencil
+    assert A is not None
     shape = tuple((size + 1) // 2 for size in A.grid)
     cells = int(np.prod(shape))
     _, cy, cz = (np.uint64(size) for size in (1,) * (MOST_AXES - len(shape)) + shape)
@@ -93,6 +93,6 @@ def _bounds(problem: Problem) -> tuple[Any, ...]:
 
 
 def _three_sizes(problem: Problem) -> tuple[Any, ...]:
-    assert isinstance(problem.A, StencilOperator)
-    grid = problem.A.grid
+    assert problem.A.stencil is not None
+    grid = problem.A.stencil.grid
     return tuple(np.uint64(size) for size in (1,) * (MOST_AXES - len(grid)) + grid)

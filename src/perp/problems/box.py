@@ -11,7 +11,6 @@ from scipy import sparse
 
 from perp.errors import InvalidProblem
 from perp.problems.inputs import MatrixLike, PerRow, Vector, VectorLike, as_bound, freeze
-from perp.problems.operators import DenseOperator
 from perp.problems.problem import Problem, scale_data
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ class BoxLCP(Problem):
             matrix = sparse.block_array([[matrix, partner], [-partner.T, None]], format="csr")
         start = sign * self.slack(origin)
         right = np.concatenate([start, (self.upper - self.lower)[boxed]])
-        form = matrix.toarray() if isinstance(self.A, DenseOperator) else matrix
+        form = self.A.in_this_form(matrix)
         n = self.n
         return LCPForm(LCP(form, right), lambda z: origin + sign * z[:n])
 

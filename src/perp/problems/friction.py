@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from perp.errors import InvalidProblem, suggest
 from perp.problems.box import checked_bounds
 from perp.problems.inputs import MatrixLike, PerRow, Vector, VectorLike, as_vector, freeze, require_count
-from perp.problems.operators import FactoredOperator, Operator
+from perp.problems.operators import Operator
 from perp.problems.operators.base import DIAGONAL
 from perp.problems.problem import Problem, find_row_scales
 
@@ -225,7 +225,7 @@ class ContactProblem(Problem):
     @cached_property
     def has_pairs_of_bodies(self) -> bool:
         """Whether A is made of pairs of bodies, and the rows of each contact act on one pair; found once."""
-        paired = self.A.paired if isinstance(self.A, FactoredOperator) else None
+        paired = None if self.A.factored is None else self.A.factored.paired
         return paired is not None and paired.has_common_bodies(self.dimension, self.contacts)
 
     @cached_property
@@ -338,9 +338,9 @@ def _checked_compliance(compliance: Any, contacts: int) -> Vector:
 
 def _require_contained(compliance: Vector, A: Operator, dimension: int) -> None:
     """What is said to be a part of C must not be more than all of it."""
-    if not isinstance(A, FactoredOperator) or not compliance.any():
+    if A.factored is None or not compliance.any():
         return
-    whole = A.compliance[: dimension * compliance.size].reshape(-1, dimension).min(axis=1)
+    whole = A.factored.compliance[: dimension * compliance.size].reshape(-1, dimension).min(axis=1)
     more = np.flatnonzero(compliance > whole)
     if more.size:
         c = int(more[0])

@@ -16,25 +16,11 @@ from scipy import sparse
 
 from perp.problems.inputs import freeze
 from perp.problems.island_cut import NOWHERE, Couplings, Cut, Numbers, compliance_alone, find_components, starts_of
-from perp.problems.island_pairs import CoupledPairs
 from perp.problems.operators import DenseOperator, DiagonalMass, FactoredOperator, Operator, SparseOperator
-from perp.problems.operators.base import TO_SPARSE
-from perp.problems.operators.grouped import GroupedOperator
 from perp.problems.operators.masses import BodyMasses, Mass, PlanarMasses
 from perp.problems.operators.pairs import BodyPairs
 from perp.problems.operators.planar_pairs import PlanarPairs
 from perp.problems.operators.sparse import unsigned_parts
-
-
-def find_couplings(A: Operator) -> Couplings | None:
-    """None for an operator that does not tell which rows are coupled."""
-    if isinstance(A, FactoredOperator):
-        if A.paired is not None and isinstance(A.mass, BodyMasses | PlanarMasses):
-            return CoupledPairs(A.paired, A.mass, A.compliance)
-        return CoupledVelocities(A)
-    if isinstance(A, DenseOperator):
-        return CoupledEntries(A)
-    return CoupledCompressedRows(A) if TO_SPARSE in A.ability_set else None
 
 
 class CoupledVelocities(Couplings):
@@ -76,10 +62,10 @@ class CoupledCompressedRows(Couplings):
 
     count: int
 
-    def __init__(self, A: Operator) -> None:
+    def __init__(self, A: SparseOperator) -> None:
         from scipy.sparse import csgraph
 
-        self.A = A if isinstance(A, SparseOperator) else SparseOperator(A.to_sparse())
+        self.A = A
         self.count, label = csgraph.connected_components(self.A.matrix, directed=False)
         self.labels: Numbers = label.astype(np.intp)
 
@@ -88,7 +74,7 @@ class CoupledCompressedRows(Couplings):
         number[cut.rows] = np.arange(self.A.n) - np.array(cut.starts)[cut.part_of_row[cut.rows]]
         taken = self.A.matrix[cut.rows]
         values, indices, pointers = taken.data, number[taken.indices], taken.indptr
-        groups = self.A.row_groups[cut.rows] if isinstance(self.A, GroupedOperator) else None
+        groups = None if self.A.row_groups is None else self.A.row_groups[cut.rows]
         parts: list[Operator] = []
         for rows in cut.slices:
             size, entries = rows.stop - rows.start, slice(pointers[rows.start], pointers[rows.stop])
@@ -96,10 +82,10 @@ class CoupledCompressedRows(Couplings):
             matrix = sparse.csr_array((values[entries], indices[entries], own_pointers), shape=(size, size))
             for array in (matrix.data, matrix.indices, matrix.indptr):
                 freeze(array)
-            operator = type(self.A).__new__(type(self.A))
+            operator = SparseOperator.__new__(SparseOperator)
             operator.given_format, operator.matrix = self.A.given_format, matrix
             operator.pointers, operator.indices, operator.values = unsigned_parts(matrix)
-            if isinstance(operator, GroupedOperator) and groups is not None:
+            if groups is not None:
                 operator.row_groups = freeze(np.unique(groups[rows], return_inverse=True)[1])
             parts.append(operator)
         return parts

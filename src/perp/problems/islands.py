@@ -18,10 +18,8 @@ from perp.problems.box import BoxLCP
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import PointLike, Vector, as_vector, freeze, require_count
 from perp.problems.island_cut import NOWHERE, Cut, Numbers, find_components
-from perp.problems.island_matrices import find_couplings
 from perp.problems.lcp import LCP
 from perp.problems.operators import Operator
-from perp.problems.operators.grouped import GroupedOperator
 from perp.problems.problem import Problem
 
 
@@ -51,7 +49,7 @@ def split_islands(problem: Problem, at_least: int = 1) -> tuple[Island, ...]:
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is {type(problem).__name__}; perp.LCP, BoxLCP or ContactProblem is needed")
     require_count(at_least, "at_least", least=1)
-    couplings = find_couplings(problem.A) if problem.n > at_least else None
+    couplings = problem.A.coupled_rows() if problem.n > at_least else None
     if couplings is not None:
         labels = _tie_blocks(problem, couplings.labels, couplings.count)
         part_of_label, parts = _number_parts(labels[couplings.labels], couplings.count, at_least)
@@ -76,7 +74,7 @@ def _tie_blocks(problem: Problem, labels: Numbers, count: int) -> Numbers:
     if isinstance(problem, ContactProblem):
         row = np.arange(problem.n)
         lead = np.where(row < problem.contact_rows, row - row % problem.dimension, row)
-    elif isinstance(problem.A, GroupedOperator):
+    elif problem.A.row_groups is not None:
         _, first, group = np.unique(problem.A.row_groups, return_index=True, return_inverse=True)
         lead = first[group]
     else:

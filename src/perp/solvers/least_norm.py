@@ -184,12 +184,12 @@ def _reduced_problem(problem: ContactProblem, x: Vector, G: sparse.csr_array, ki
     contacts[:] = contacts.mean(axis=1, keepdims=True)
     energy = SHARE * np.asarray((G.multiply(G)).T @ weight)
     b = -np.asarray(G.T @ problem.A.apply(x))
-    A = problem.A
-    if isinstance(A, FactoredOperator):
+    A = problem.A.factored
+    if A is not None:
         own = np.asarray((G.multiply(G)).T @ A.compliance)
         reduced = FactoredOperator(sparse.csr_array(G.T @ A.J), A.mass, own + energy)
     else:
-        reduced = sparse.csr_array(G.T @ A.to_sparse() @ G + sparse.diags_array(energy))
+        reduced = sparse.csr_array(G.T @ problem.A.to_sparse() @ G + sparse.diags_array(energy))
     lower = np.concatenate([np.zeros(rays.size), problem.lower[others - problem.contact_rows]])
     upper = np.concatenate([np.full(rays.size, inf), problem.upper[others - problem.contact_rows]])
     friction = problem.friction[sticks]

@@ -23,6 +23,6 @@ def space_objection(problem: Problem, name: str, space: str) -> str | None:
     """Why free rows of this problem cannot be solved for in that space, the value of the option `name`; or None."""
     if space == "dense" and problem.n > MOST_DENSE_ROWS:
         return f"{name}='dense' holds A as a full matrix, and {problem.n} rows are more than {MOST_DENSE_ROWS}"
-    if space == "body" and problem.A.form != "factored":
+    if space == "body" and problem.A.factored is None:
         return f"{name}='body' needs a factored A, and this one is {problem.A.form}"
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from math import isnan
 
 import numpy as np
@@ -57,7 +56,7 @@ def run_method(
     notes += conversions(problem)
     if work is not problem:
         notes.append("rows with extreme diagonal entries were scaled by powers of two")
-    with listen_for_forming(notes) if isinstance(problem.A, StencilOperator) else nullcontext():
+    with listen_for_forming(notes):
         try:
             outcome = iterate(work, method, x, stop, callback, begun)
         except SolveInterrupted as interrupt:
@@ -68,9 +67,7 @@ def run_method(
 
 def conversions(problem: Problem) -> list[str]:
     """What was done to A as it was taken in."""
-    if isinstance(problem.A, SparseOperator) and problem.A.given_format != "csr":
-        return [f"A was converted once from {problem.A.given_format} to csr"]
-    return []
+    return [] if problem.A.conversion is None else [problem.A.conversion]
 
 
 def reason_of(result: Result) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.problems.operators import DenseOperator
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 
@@ -25,19 +24,18 @@ def asymmetry_objection(problem: Problem) -> str | None:
 
 def _worst_pair(problem: Problem) -> tuple[int, int, float, float]:
     """Row, column and both entries where A and its transpose differ most."""
-    A = problem.A
-    if not isinstance(A, DenseOperator):
-        matrix = A.to_sparse()
+    matrix = problem.A.written_out()
+    if not isinstance(matrix, np.ndarray):
         difference = abs(matrix - matrix.T).tocoo()
         worst = int(np.argmax(difference.data))
         i, j = int(difference.row[worst]), int(difference.col[worst])
         return i, j, float(matrix[i, j]), float(matrix[j, i])
     best = (0, 0, -1.0)
-    for first in range(0, A.n, ROWS_AT_ONCE):
+    for first in range(0, problem.n, ROWS_AT_ONCE):
         rows = slice(first, first + ROWS_AT_ONCE)
-        difference = np.abs(A.matrix[rows] - A.matrix[:, rows].T)
-        row, column = divmod(int(np.argmax(difference)), A.n)
+        difference = np.abs(matrix[rows] - matrix[:, rows].T)
+        row, column = divmod(int(np.argmax(difference)), problem.n)
         if difference[row, column] > best[2]:
             best = (first + row, column, float(difference[row, column]))
     i, j, _ = best
-    return i, j, float(A.matrix[i, j]), float(A.matrix[j, i])
+    return i, j, float(matrix[i, j]), float(matrix[j, i])

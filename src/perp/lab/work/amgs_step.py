@@ -22,7 +22,6 @@ from perp.problems.inputs import Vector
 from perp.problems.lcp import LCP
 from perp.problems.models.fixed_box import fixed_box
 from perp.problems.models.frictionless import frictionless
-from perp.problems.operators import FactoredOperator
 from perp.problems.problem import Problem
 from perp.problems.residuals import verify
 from perp.solvers.method import Method
@@ -112,7 +111,7 @@ def in_form(problem: Problem, form: str) -> Problem:
     """The same problem with A in that form."""
     if form == FACTORED:
         return problem
-    assert isinstance(problem.A, FactoredOperator)
+    assert problem.A.factored is not None
     assert problem.kind == "lcp"
     return LCP(problem.A.to_dense() if form == DENSE else problem.A.to_sparse(), problem.b)
 

@@ -80,8 +80,8 @@ class SpreadAnswer:
 
 def touching_rows(world: RigidWorld, problem: ContactProblem, dt: float) -> Touching:
     """The form of eq. 3 of a problem that the world has made in its present state."""
-    A = problem.A
-    assert isinstance(A, FactoredOperator)
+    A = problem.A.factored
+    assert A is not None
     assert A.pairs is not None
     assert isinstance(A.mass, BodyMasses)
     force = world.force.copy()

@@ -9,7 +9,6 @@ from scipy import sparse
 
 from perp.linalg.classes.inquiry import Finding, Inquiry
 from perp.linalg.classes.verdict import Witness
-from perp.problems.operators import DenseOperator, Operator, SparseOperator, StencilOperator
 
 
 def decide_symmetric(inquiry: Inquiry) -> Finding:
@@ -49,18 +48,3 @@ def largest_outside(matrix: Any) -> tuple[tuple[int, int], float]:
         return (0, 0), -np.inf
     k = int(np.argmax(values))
     return (int(entries.row[k]), int(entries.col[k])), float(values[k])
-
-
-def is_z_matrix(operator: Operator) -> bool | None:
-    """Whether no entry off the diagonal is positive; None where that cannot be told without forming the matrix."""
-    if isinstance(operator, DenseOperator):
-        diagonal = operator.matrix.diagonal()
-        return bool(np.count_nonzero(operator.matrix > 0) == np.count_nonzero(diagonal > 0))
-    if isinstance(operator, SparseOperator):
-        return bool(np.count_nonzero(operator.values > 0) == np.count_nonzero(operator.matrix.diagonal() > 0))
-    if isinstance(operator, StencilOperator):
-        if operator.faces is not None:
-            return not any(bool((one > 0).any()) for one in operator.faces)
-        assert operator.couplings is not None
-        return not any(number > 0 for number, size in zip(operator.couplings, operator.grid, strict=True) if size > 1)
-    return None

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from perp.linalg.classes.exact import Integers, symmetric_sum, to_integers
 from perp.problems.inputs import Matrix, MatrixLike, Vector
-from perp.problems.operators import DenseOperator, FactoredOperator, Operator, as_operator
+from perp.problems.operators import Operator, as_operator
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 
@@ -45,8 +45,8 @@ class Subject:
         self.n: int = operator.n
         self.known: bool = TO_SPARSE in operator.ability_set
         """Whether entries of A can be had at all."""
-        self.factored: bool = isinstance(operator, FactoredOperator)
-        self.is_dense: bool = isinstance(operator, DenseOperator) or self.n <= DENSE_ROWS
+        self.factored: bool = operator.factored is not None
+        self.is_dense: bool = operator.is_dense or self.n <= DENSE_ROWS
 
     @property
     def name(self) -> str:

@@ -50,4 +50,4 @@ class AugmentedRows(LuSystem):
 
 
 def make_augmented(A: Operator) -> LuSystem:
-    return AugmentedBodies(A) if isinstance(A, FactoredOperator) else AugmentedRows(A)
+    return AugmentedRows(A) if A.factored is None else AugmentedBodies(A.factored)

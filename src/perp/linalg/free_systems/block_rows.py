@@ -24,7 +24,7 @@ from perp.linalg.free_systems.body_plans import movable_parts
 from perp.linalg.paces import DENSE, SuperLuTime
 from perp.problems.deadline import now
 from perp.problems.inputs import Vector
-from perp.problems.operators import DenseOperator, FactoredOperator
+from perp.problems.operators import FactoredOperator
 from perp.problems.operators.base import Operator
 from perp.problems.operators.sparse_lu import factor_sparse
 
@@ -185,15 +185,15 @@ def choose_block_system(A: Operator, space: str) -> BlockSystem:
     if space == "auto":
         space = _quickest_space(A)
     if space == "body":
-        assert isinstance(A, FactoredOperator)
-        return BodyBlocks(A)
+        assert A.factored is not None
+        return BodyBlocks(A.factored)
     return SparseBlocks(A) if space == "sparse" else DenseBlocks(A)
 
 
 def _quickest_space(A: Operator) -> str:
-    if A.n <= SMALL or isinstance(A, DenseOperator):
+    if A.n <= SMALL or A.is_dense:
         return "dense"
-    if isinstance(A, FactoredOperator):
+    if A.factored is not None:
         return "body"
     nonzeros = A.nonzeros()
     return "dense" if nonzeros is not None and nonzeros > FILLED * A.n * A.n else "sparse"

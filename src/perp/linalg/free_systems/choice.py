@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import suggest
@@ -21,7 +19,7 @@ from perp.linalg.free_systems.sparse import SparseGeneral, SparseSymmetric
 from perp.linalg.orderings import order
 from perp.linalg.plan import Plan, with_diagonal
 from perp.linalg.symbolic import predict_flops
-from perp.problems.operators import DenseOperator, FactoredOperator, Operator
+from perp.problems.operators import Operator
 from perp.problems.problem import Problem
 
 Kept = TypeVar("Kept")
@@ -47,7 +45,7 @@ def choose_system(problem: Problem, space: str = "auto", ordering: str = "amd", 
         raise ValueError(f"space is {space!r}{suggest(str(space), SPACES)}")
     A = problem.A
     symmetric = bool(problem.is_symmetric) and not general
-    if space == "body" and not isinstance(A, FactoredOperator):
+    if space == "body" and A.factored is None:
         raise ValueError(f"space='body' needs a factored A, and this one is {A.form}")
     if space == "augmented":
         return make_augmented(A)
@@ -55,11 +53,13 @@ def choose_system(problem: Problem, space: str = "auto", ordering: str = "amd", 
     if space == "auto":
         space, matrix = _cheapest(problem, ordering)
     if space == "body":
-        assert isinstance(A, FactoredOperator)
+        factored = A.factored
+        assert factored is not None
         assert problem.diagonal is not None
-        return BodySpace(A, problem.diagonal, _kept(A, f"body {ordering}", lambda: make_body_plan(A, ordering)))
+        plan = _kept(A, f"body {ordering}", lambda: make_body_plan(factored, ordering))
+        return BodySpace(factored, problem.diagonal, plan)
     if space == "dense":
-        dense = _as_dense(problem.A) if matrix is None else matrix.toarray()
+        dense = problem.A.array() if matrix is None else matrix.toarray()
         return DenseSymmetric(dense) if symmetric else DenseGeneral(dense)
     if not symmetric:
         return SparseGeneral(A.to_sparse() if matrix is None else matrix)
@@ -89,14 +89,15 @@ def choose_shifted_system(problem: Problem, space: str = "auto", ordering: str =
 def _cheapest(problem: Problem, ordering: str) -> tuple[str, sparse.csr_array | None]:
     """The space with the fewest operations a factorisation, and A as a sparse array if it had to be formed."""
     A, n = problem.A, problem.n
-    if isinstance(A, DenseOperator) or n <= DENSE_ROWS:
+    if A.is_dense or n <= DENSE_ROWS:
         return "dense", None
-    if isinstance(A, FactoredOperator):
-        velocities = A.mass.dofs
+    factored = A.factored
+    if factored is not None:
+        velocities = factored.mass.dofs
         if velocities <= n // 2:  # K is so much smaller that A need not be looked at
             return "body", None
         matrix = A.to_sparse()
-        pattern = body_pattern(*movable_parts(A))
+        pattern = body_pattern(*movable_parts(factored))
         body, rows = (predict_flops(one, order(one, ordering)) for one in (pattern, matrix))
         return ("body", None) if body < rows else ("sparse", matrix)
     matrix = A.to_sparse()
@@ -113,8 +114,3 @@ def _kept(A: Operator, name: str, make: Callable[[], Kept]) -> Kept:
         plans[name] = make()
     plan: Kept = plans[name]
     return plan
-
-
-def _as_dense(A: Operator) -> NDArray[np.float64]:
-    """All of A, without a copy where there is a dense one already."""
-    return A.matrix if isinstance(A, DenseOperator) else A.to_dense()

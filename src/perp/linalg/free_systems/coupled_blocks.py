@@ -24,9 +24,8 @@ from perp.linalg.free_systems.sparse import SparseGeneral
 from perp.linalg.paces import BASES, DENSE, SuperLuTime
 from perp.linalg.symbolic import adjacency
 from perp.problems.inputs import Vector, freeze
-from perp.problems.operators import DenseOperator, Operator
+from perp.problems.operators import Operator
 from perp.problems.operators.base import TO_SPARSE
-from perp.problems.operators.grouped import GroupedOperator
 
 Blocks = NDArray[np.float64]
 Members = NDArray[np.intp]
@@ -66,10 +65,10 @@ def find_blocks(A: Operator, always: bool = False) -> Coupling | None:
     Rows with the same neighbours belong together, and so does a row all of whose neighbours are in one group (that is
     the cone condition of a contact). The grouping decides only about the speed.
     """
-    if TO_SPARSE not in A.ability_set or (isinstance(A, DenseOperator) and not always) or A.n == 0:
+    if TO_SPARSE not in A.ability_set or (A.is_dense and not always) or A.n == 0:
         return None
     matrix = A.to_sparse()
-    group = A.row_groups if isinstance(A, GroupedOperator) else _find_groups(matrix)
+    group = _find_groups(matrix) if A.row_groups is None else A.row_groups
     sizes = np.bincount(group)
     width = int(sizes.max())
     if not always and (sizes.size < 2 or not 2 <= width <= LARGEST_GROUP or width * sizes.size > 2 * A.n):

@@ -14,7 +14,7 @@ from perp.linalg.krylov.outcome import Ending, Solution
 from perp.linalg.plan import with_diagonal
 from perp.linalg.preconditioners.base import Recipe
 from perp.problems.inputs import Vector, freeze
-from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator
+from perp.problems.operators import Operator, SparseOperator
 from perp.problems.problem import Problem
 
 NEGATIVE = 1e-10
@@ -46,7 +46,7 @@ class KrylovSystem(FreeSystem):
         size = np.abs(problem.diagonal)
         self._least = LEAST_COMPLIANCE * np.maximum(size, 1e-3 * (size.max(initial=0.0) or 1.0))
         self._scale = np.exp2(np.rint(-0.5 * np.log2(np.where(size > 0.0, size, 1.0))))
-        self._entries = _Entries(problem.A) if isinstance(problem.A, DenseOperator | SparseOperator) else None
+        self._entries = None if problem.A.stored is None else _Entries(problem.A)
         self._inside: SparseOperator | None = None
         self._free, self._shift = np.zeros(n, dtype=np.bool_), np.zeros(n)
         self._factor, self._zero = np.zeros(n), freeze(np.zeros(n))
@@ -116,7 +116,7 @@ class KrylovSystem(FreeSystem):
 
     @property
     def can_keep_apart(self) -> bool:  # type: ignore[override]
-        return self._entries is not None or isinstance(self._A, FactoredOperator)
+        return self._entries is not None or self._A.factored is not None
 
     def keep_apart(self, rows: NDArray[np.intp]) -> Mask:
         from perp.kernels import index_sets
@@ -125,9 +125,9 @@ class KrylovSystem(FreeSystem):
         if self._entries is not None:
             index_sets.keep_apart_by_neighbours(rows, *self._entries.pattern, np.zeros_like(keep), keep)
             return keep
-        if not isinstance(self._A, FactoredOperator):
+        if self._A.factored is None:
             return super().keep_apart(rows)
-        J = self._A.J
+        J = self._A.factored.J
         mark = np.zeros(J.shape[1], dtype=np.bool_)
         index_sets.keep_apart_by_columns(rows, J.indptr.astype(np.int64), J.indices.astype(np.int64), mark, keep)
         return keep
@@ -140,7 +140,7 @@ class KrylovSystem(FreeSystem):
 class _Entries:
     """All of A by rows, from which A_FF is taken: still n rows, those that are not free empty."""
 
-    def __init__(self, A: DenseOperator | SparseOperator) -> None:
+    def __init__(self, A: Operator) -> None:
         self._matrix = with_diagonal(A.to_sparse())
         self._row = np.repeat(np.arange(A.n), np.diff(self._matrix.indptr))
         self._diagonal = np.flatnonzero(self._row == self._matrix.indices)

@@ -26,7 +26,6 @@ from perp.linalg.preconditioners.incomplete_factor import FIRST_SHIFT, GROWTH, I
 from perp.linalg.preconditioners.lower_triangle import Indices
 from perp.linalg.symbolic import Integers
 from perp.problems.inputs import Vector, require_number
-from perp.problems.operators import StencilOperator
 from perp.problems.operators.base import TO_SPARSE, Operator
 from perp.problems.problem import Problem
 
@@ -136,8 +135,8 @@ class IC0(IncompleteRecipe):
         def by_entries() -> Preconditioner:
             return _Decoupled(A, self.ordering)
 
-        if isinstance(A, StencilOperator) and len(A.grid) <= MOST_AXES and self.ordering == "natural":
-            return GridFactor(A, 0.0, dependence(len(A.grid) + 1), False, by_entries)
+        if A.stencil is not None and len(A.stencil.grid) <= MOST_AXES and self.ordering == "natural":
+            return GridFactor(A.stencil, 0.0, dependence(len(A.stencil.grid) + 1), False, by_entries)
         return by_entries()
 
 

@@ -14,7 +14,6 @@ from perp.linalg.preconditioners.incomplete_factor import IncompleteFactor
 from perp.linalg.preconditioners.lower_triangle import Indices
 from perp.linalg.symbolic import Integers
 from perp.problems.inputs import Vector, require_number
-from perp.problems.operators import StencilOperator
 from perp.problems.operators.base import Operator
 from perp.problems.problem import Problem
 
@@ -86,16 +85,17 @@ class MIC0(IncompleteRecipe):
         def by_entries() -> Preconditioner:
             return _Modified(A, self.ordering, self.tau, self.sigma)
 
-        if isinstance(A, StencilOperator) and len(A.grid) <= MOST_AXES and self.ordering == "natural":
-            return GridFactor(A, self.tau, self.sigma, True, by_entries)
+        if A.stencil is not None and len(A.stencil.grid) <= MOST_AXES and self.ordering == "natural":
+            return GridFactor(A.stencil, self.tau, self.sigma, True, by_entries)
         return by_entries()
 
 
 def _positive_coupling(A: Operator) -> str | None:
     """Names an entry off the diagonal that is positive, which would make the diagonal of P too large or too small."""
-    if isinstance(A, StencilOperator):
-        for axis in range(len(A.grid)):
-            most = float(np.max(A.between(axis), initial=-np.inf))
+    stencil = A.stencil
+    if stencil is not None:
+        for axis in range(len(stencil.grid)):
+            most = float(np.max(stencil.between(axis), initial=-np.inf))
             if most > 0.0:
                 return (
                     f"preconditioner 'mic0' is for couplings <= 0, and one across axis {axis} is {most:g}; take 'ic0'"

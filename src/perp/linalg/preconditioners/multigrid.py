@@ -18,7 +18,7 @@ from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe
 from perp.linalg.preconditioners.grid_multigrid import GridMultigrid
 from perp.linalg.preconditioners.positive import positive_diagonal
 from perp.problems.inputs import Vector, require_count
-from perp.problems.operators import Operator, StencilOperator
+from perp.problems.operators import Operator
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 
@@ -118,8 +118,8 @@ class MultigridPreconditioner(Recipe):
 
     def prepare(self, problem: Problem) -> Preconditioner:
         A = problem.A
-        if isinstance(A, StencilOperator) and _is_grid(A):
-            return GridMultigrid(A, self.sweeps)
+        if A.stencil is not None and _is_grid(A):
+            return GridMultigrid(A.stencil, self.sweeps)
         if find_spec("pyamg") is None:
             raise _missing()
         assert problem.diagonal is not None
@@ -127,7 +127,7 @@ class MultigridPreconditioner(Recipe):
 
 
 def _is_grid(A: Operator) -> bool:
-    return isinstance(A, StencilOperator) and grid_sizes(A) is not None
+    return A.stencil is not None and grid_sizes(A.stencil) is not None
 
 
 def _missing() -> MissingExtra:

@@ -13,7 +13,6 @@ from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import EntriesLike, Vector
 from perp.problems.lcp import LCP
-from perp.problems.operators import DenseOperator
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 
@@ -77,7 +76,7 @@ class ScaledPreconditioner(Recipe):
         scales = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
         spread = sparse.diags_array(scales)
         scaled = sparse.csr_array(spread @ matrix @ spread)
-        A = scaled.toarray() if isinstance(problem.A, DenseOperator) else scaled
+        A = problem.A.in_this_form(scaled)
         return _Scaled(scales, self._recipe().prepare(_with_matrix(problem, A)))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe
 from perp.linalg.preconditioners.positive import positive_diagonal
 from perp.problems.inputs import Vector
-from perp.problems.operators import Operator, SparseOperator
+from perp.problems.operators import Operator
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 
@@ -19,7 +19,7 @@ class _Sweep(Preconditioner):
     def __init__(self, A: Operator, diagonal: Vector) -> None:
         from perp.kernels import symmetric_gauss_seidel
 
-        rows = A if isinstance(A, SparseOperator) else SparseOperator(A.to_sparse())
+        rows = A.compressed()
         self._rows = (rows.pointers, rows.indices, rows.values)
         below, above = np.empty(rows.n, dtype=np.uint64), np.empty(rows.n, dtype=np.uint64)
         symmetric_gauss_seidel.split(rows.pointers, rows.indices, below, above)

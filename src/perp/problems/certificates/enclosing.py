@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perp.problems.certificates.exact_sums import sum_columns
 from perp.problems.inputs import Vector
-from perp.problems.operators import DenseOperator, Operator, SparseOperator, StencilOperator
+from perp.problems.operators import Operator
 
 EPSILON = 2.0**-52
 
@@ -49,22 +49,22 @@ def pull_quickly(A: Operator, u: Vector) -> Pulled:
     """In plain double precision."""
     gain, size = A.pull(u)
     terms = int(np.count_nonzero(u))
-    if isinstance(A, StencilOperator):
-        terms = min(terms, 2 * len(A.grid) + 1)
+    if A.stencil is not None:
+        terms = min(terms, 2 * len(A.stencil.grid) + 1)
     return Pulled(gain, (terms + 2) * EPSILON * size, size)
 
 
 def pull_sharply(A: Operator, u: Vector, quick: Pulled) -> Pulled:
     """Without rounding errors but the last one where A is stored, and as well as it goes where it must be formed."""
     support = np.flatnonzero(u)
-    is_given = isinstance(A, DenseOperator | SparseOperator | StencilOperator)
+    is_given = A.stored is not None or A.stencil is not None
     forming = 0.0 if is_given else FORMING * EPSILON * quick.size
-    if isinstance(A, StencilOperator):
+    if A.stencil is not None:
         if support.size > MOST_STENCIL_ROWS:
             return quick
-        return Pulled(*_round_once(*_entries_by_rows(A, support), u, A.n), quick.size)
-    part: Any = A.matrix[support] if isinstance(A, DenseOperator) else A.to_sparse()[support]
-    if (part.size if isinstance(A, DenseOperator) else part.nnz) > MOST_EXACT:
+        return Pulled(*_round_once(*_entries_by_rows(A.stencil, support), u, A.n), quick.size)
+    part: Any = A.written_out()[support]
+    if (part.size if A.is_dense else part.nnz) > MOST_EXACT:
         gain, error = _extended(part, u[support])
         error += support.size * EXTENDED * quick.size
     else:

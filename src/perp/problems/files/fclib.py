@@ -70,10 +70,10 @@ def load_solution(path: Path, max_bytes: int) -> Vector | None:
 
 def save(problem: Problem, path: Path, x: Vector | None) -> None:
     contacts = _as_expressible(problem, path)
-    A, M = contacts.A, _finite_mass(contacts.A)
+    A, M = contacts.A.factored, _finite_mass(contacts.A.factored)
     h5py = require_h5py()
     with replacing(path) as temporary, h5py.File(temporary, "x") as file:
-        if isinstance(A, FactoredOperator) and M is not None:
+        if A is not None and M is not None:
             _write_global(file, contacts, A, M, x)
         else:
             _write_local(file, contacts, x)
@@ -204,9 +204,9 @@ def _write_global(
         _write_vectors(file, "solution", {"r": x, "u": J @ v + problem.b, "v": v})
 
 
-def _finite_mass(A: Operator) -> sparse.csr_array | None:
+def _finite_mass(A: FactoredOperator | None) -> sparse.csr_array | None:
     """M, if the problem can be written as a global one: with a factored A, no compliance, and bodies that all move."""
-    if not isinstance(A, FactoredOperator) or A.compliance.any():
+    if A is None or A.compliance.any():
         return None
     try:
         return A.mass.to_sparse()

@@ -41,7 +41,6 @@ from perp.problems.files.replacement import replacing
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector
 from perp.problems.lcp import LCP
-from perp.problems.operators import DenseOperator
 from perp.problems.problem import Problem
 
 VECTORS = ("b", "lower", "upper", "friction", "x")
@@ -52,7 +51,7 @@ def save(problem: Problem, path: Path, x: Vector | None) -> None:
     if x is not None:
         vectors["x"] = x
     note = f"model={problem.model} dimension={problem.dimension}" if isinstance(problem, ContactProblem) else ""
-    matrix = problem.A.matrix if isinstance(problem.A, DenseOperator) else problem.A.to_sparse()
+    matrix = problem.A.written_out()
     with ExitStack() as files:  # left in reverse order: the matrix, entered first, takes its place last
         write_matrix(files.enter_context(replacing(path)), matrix, note)
         for name, vector in vectors.items():

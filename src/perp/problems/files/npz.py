@@ -25,7 +25,7 @@ from perp.errors import FileFormatError, suggest
 from perp.problems.box import BoxLCP
 from perp.problems.files.archive import Archive, open_archive, write_archive
 from perp.problems.files.guard import Budget, FileGuard
-from perp.problems.files.operator_arrays import operator_from_arrays, operator_to_arrays
+from perp.problems.files.operator_arrays import operator_from_arrays
 from perp.problems.files.replacement import replacing
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector
@@ -41,7 +41,7 @@ KINDS = ("lcp", "box", "contact")
 
 def save(problem: Problem, path: Path, x: Vector | None) -> None:
     arrays = {"format": np.array(FORMAT, dtype=np.int64), "perp_version": np.array(__version__)}
-    arrays |= _bounds_to_arrays(problem) | operator_to_arrays(problem.A) | {"b": problem.b}
+    arrays |= _bounds_to_arrays(problem) | {"form": np.array(problem.A.form)} | problem.A.arrays() | {"b": problem.b}
     if x is not None:
         arrays["x"] = x
     with replacing(path) as temporary:

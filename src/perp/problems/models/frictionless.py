@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
-from perp.problems.models.congruent_product import congruent_product
 from perp.problems.models.restatement import (
     RestatedBoxLCP,
     RestatedLCP,
@@ -19,8 +16,6 @@ from perp.problems.models.restatement import (
     make_restated,
     require_contacts,
 )
-from perp.problems.operators import FactoredOperator, Operator, as_operator
-from perp.problems.operators.base import DIAGONAL, SUBMATRIX
 
 
 def frictionless(problem: ContactProblem) -> RestatedLCP | RestatedBoxLCP:
@@ -34,7 +29,7 @@ def frictionless(problem: ContactProblem) -> RestatedLCP | RestatedBoxLCP:
     rows, count = origin.rows, contacts.contacts
     lower = np.concatenate([np.zeros(count), contacts.lower])
     upper = np.concatenate([np.full(count, np.inf), contacts.upper])
-    return make_restated(_principal_part(contacts.A, rows), contacts.b[rows], lower, upper, origin)
+    return make_restated(contacts.A.restrict(rows), contacts.b[rows], lower, upper, origin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,18 +56,3 @@ class Frictionless(Restatement):
         x[:count] = np.maximum(x[:count], 0.0)
         x[count:] = np.clip(x[count:], self.contacts.lower, self.contacts.upper)
         return x
-
-
-def _principal_part(A: Operator, rows: NDArray[np.intp]) -> Operator:
-    """A[rows, rows] in the form that A has."""
-    if isinstance(A, FactoredOperator):
-        if A.pairs is None:
-            return FactoredOperator(A.J[rows], A.mass, A.compliance[rows])
-        bodies, jacobian = A.pairs.as_given()
-        mass: Any = A.mass  # body pairs come with BodyMasses
-        return FactoredOperator.from_body_pairs(bodies[rows], jacobian[rows], mass, A.compliance[rows])
-    if SUBMATRIX in A.ability_set:
-        return as_operator(A.submatrix(rows, rows))
-    chosen = sparse.csr_array((np.ones(rows.size), (np.arange(rows.size), rows)), shape=(rows.size, A.n))
-    diagonal = A.diagonal()[rows] if DIAGONAL in A.ability_set else None
-    return congruent_product(A, chosen, diagonal=diagonal)

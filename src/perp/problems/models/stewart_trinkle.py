@@ -23,7 +23,7 @@ from perp.problems.models.restatement import (
 )
 from perp.problems.operators import Operator
 from perp.problems.operators.base import TO_SPARSE
-from perp.problems.operators.grouped import GroupedOperator
+from perp.problems.operators.sparse import SparseOperator
 
 PLANAR = 2
 """In two dimensions the tangent line has two directions."""
@@ -192,7 +192,7 @@ def _assemble(origin: StewartTrinkle, extra: int) -> Operator:
                 contacts.contacts + np.arange(extra) // contacts.dimension,
             ]
         )
-        return GroupedOperator(sparse.csr_array(E @ contacts.A.to_sparse() @ E.T + coupling), groups)
+        return SparseOperator(sparse.csr_array(E @ contacts.A.to_sparse() @ E.T + coupling), groups)
     return congruent_product(contacts.A, E, coupling)
 
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.errors import MissingAbility
+from perp.errors import FileFormatError, MissingAbility
 from perp.problems.deadline import Pace
 from perp.problems.inputs import Matrix, Vector, as_vector, freeze
+
+if TYPE_CHECKING:
+    from perp.problems.island_cut import Couplings
+    from perp.problems.operators.factored import FactoredOperator
+    from perp.problems.operators.sparse import SparseOperator
+    from perp.problems.operators.stencil import StencilOperator
 
 FILLING = Pace(1e8)
 """Entries of a full matrix a second that are written for the first time."""
@@ -26,12 +32,20 @@ TO_SPARSE = "to_sparse"  #    all of A as a SciPy CSR array
 class Operator(ABC):
     """A square matrix that says what it can do.
 
-    Methods state the abilities they need; `perp.solvers.fit` compares the two and refuses with a sentence.
+    Methods state the abilities they need; `perp.solvers.fit` compares the two and refuses with a sentence. Nobody asks
+    for the class of an operator: what only some storages have is a property that is None for the others (`stored`,
+    `factored`, `stencil`, `row_groups`), and what they do differently is a method.
     """
 
     abilities: ClassVar[frozenset[str]] = frozenset({APPLY})
     form: ClassVar[str]
     """How the matrix is held, in one word: for `info()` and for messages."""
+
+    is_dense: ClassVar[bool] = False
+    """Whether zeros are held, too, so that a sparse factor or product saves nothing."""
+
+    row_groups: NDArray[np.intp] | None = None
+    """A number for each row, the same for rows that belong together; None where that is not known."""
 
     @property
     @abstractmethod
@@ -50,6 +64,26 @@ class Operator(ABC):
     def ability_set(self) -> frozenset[str]:
         """What this very operator can do (a matrix-free one may have been given its diagonal)."""
         return self.abilities
+
+    @property
+    def stored(self) -> Matrix | sparse.csr_array | None:
+        """All numbers of A as they are held, read-only: an array or compressed rows; None where A is held otherwise."""
+        return None
+
+    @property
+    def factored(self) -> FactoredOperator | None:
+        """A as J M^-1 J^T + C, where it is held so: then there is a body space."""
+        return None
+
+    @property
+    def stencil(self) -> StencilOperator | None:
+        """A as a stencil on a grid, where it is held so."""
+        return None
+
+    @property
+    def conversion(self) -> str | None:
+        """What was done to the caller's matrix as it was taken in, in words."""
+        return None
 
     def apply(self, x: Vector) -> Vector:
         """A x."""
@@ -93,6 +127,48 @@ class Operator(ABC):
         with FILLING.work(float(self.n) ** 2):
             dense: Matrix = self.to_sparse().toarray()
         return dense
+
+    def written_out(self) -> Matrix | sparse.csr_array:
+        """All numbers of A, read-only: an array where zeros are held, else compressed rows."""
+        return self.to_sparse() if self.stored is None else self.stored
+
+    def array(self) -> Matrix:
+        """A as an array that nobody may write to; a new one only where there is none."""
+        return self.to_dense()
+
+    def compressed(self) -> SparseOperator:
+        """A in compressed rows; itself where it is."""
+        from perp.problems.operators.sparse import SparseOperator  # which is made of this class
+
+        return SparseOperator(self.to_sparse())
+
+    def in_this_form(self, matrix: sparse.csr_array) -> Matrix | sparse.csr_array:
+        """Another matrix as an array where A holds its zeros, else as it is."""
+        return matrix
+
+    def restrict(self, rows: NDArray[np.intp]) -> Operator:
+        """A[rows, rows], in the same form where that can be."""
+        from perp.problems.operators import as_operator
+
+        if SUBMATRIX in self.ability_set:
+            return as_operator(self.submatrix(rows, rows))
+        from perp.problems.models.congruent_product import congruent_product
+
+        chosen = sparse.csr_array((np.ones(rows.size), (np.arange(rows.size), rows)), shape=(rows.size, self.n))
+        diagonal = self.diagonal()[rows] if DIAGONAL in self.ability_set else None
+        return congruent_product(self, chosen, diagonal=diagonal)
+
+    def coupled_rows(self) -> Couplings | None:
+        """Which rows hang together; None where that cannot be told."""
+        return self.compressed().coupled_rows() if TO_SPARSE in self.ability_set else None
+
+    def has_positive_coupling(self) -> bool | None:
+        """Whether an entry off the diagonal is positive; None where that cannot be told without forming A."""
+        return None
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What the operator is made of, by name, bit for bit: for files and fingerprints."""
+        raise FileFormatError(f"perp has no way to save a {type(self).__name__}; its matrix can be: A.to_sparse()")
 
     def pull(self, u: Vector) -> tuple[Vector, Vector]:
         """A^T u, and |A|^T |u|, which its rounding errors are measured by."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache, cached_property
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,16 @@ from perp.errors import InvalidProblem
 from perp.problems.inputs import EntriesLike, Matrix, Vector, as_matrix, as_vector
 from perp.problems.operators.base import APPLY, DIAGONAL, FILLING, ROWS, SUBMATRIX, TO_SPARSE, Operator
 
+if TYPE_CHECKING:
+    from perp.problems.island_cut import Couplings
+
 
 class DenseOperator(Operator):
     """`DenseOperator(A)`: a read-only, C-ordered float64 copy of A. What `LCP(A, b)` makes of an array by itself."""
 
     abilities: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
     form = "dense"
+    is_dense = True
 
     def __init__(self, A: EntriesLike) -> None:
         self.matrix: Matrix = as_matrix(A, "A")
@@ -31,6 +35,28 @@ class DenseOperator(Operator):
     @property
     def n(self) -> int:
         return int(self.matrix.shape[0])
+
+    @property
+    def stored(self) -> Matrix:
+        return self.matrix
+
+    def array(self) -> Matrix:
+        return self.matrix
+
+    def in_this_form(self, matrix: sparse.csr_array) -> Matrix:
+        dense: Matrix = matrix.toarray()
+        return dense
+
+    def coupled_rows(self) -> Couplings:
+        from perp.problems.island_matrices import CoupledEntries
+
+        return CoupledEntries(self)
+
+    def has_positive_coupling(self) -> bool:
+        return int(np.count_nonzero(self.matrix > 0.0)) != int(np.count_nonzero(self.matrix.diagonal() > 0.0))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"A": self.matrix}
 
     def slack(self, x: Vector, b: Vector, out: Vector) -> Vector:
         _kernels().slack(self.flat, b, x, out)

@@ -13,7 +13,7 @@ Only one of them is kept; a SciPy view of J is made again when somebody asks for
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,10 @@ from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SP
 from perp.problems.operators.masses import BodyMasses, Mass, PlanarMasses, as_mass
 from perp.problems.operators.pairs import BodyPairs
 from perp.problems.operators.planar_pairs import PlanarPairs
-from perp.problems.operators.sparse import as_csr, unsigned_parts
+from perp.problems.operators.sparse import as_csr, csr_arrays, unsigned_parts
+
+if TYPE_CHECKING:
+    from perp.problems.island_cut import Couplings
 
 __all__ = ["BodyPairs", "FactoredOperator", "PlanarPairs"]
 
@@ -106,6 +109,10 @@ class FactoredOperator(Operator):
         return self.compliance.size
 
     @property
+    def factored(self) -> FactoredOperator:
+        return self
+
+    @property
     def paired(self) -> BodyPairs | PlanarPairs | None:
         """`pairs` or `planar`, whichever there is."""
         return self.pairs if self.pairs is not None else self.planar
@@ -154,6 +161,34 @@ class FactoredOperator(Operator):
     def with_added_diagonal(self, added: Vector) -> FactoredOperator:
         """The same J and M with C + diag(added), which must not have a negative entry."""
         return self.with_compliance(self.compliance + as_vector(added, "added", self.n))
+
+    def restrict(self, rows: NDArray[np.intp]) -> FactoredOperator:
+        return self.masked(rows, self.compliance[rows])
+
+    def masked(self, rows: NDArray[np.intp], compliance: Vector, factors: Vector | None = None) -> FactoredOperator:
+        """J[rows] M^-1 J[rows]^T + diag(compliance), each row of J times its factor if there are any."""
+        if self.paired is not None and isinstance(self.mass, BodyMasses | PlanarMasses):
+            bodies, jacobian = self.paired.as_given()
+            jacobian = jacobian[rows] if factors is None else jacobian[rows] * factors[:, None, None]
+            return FactoredOperator.from_body_pairs(bodies[rows], jacobian, self.mass, compliance)
+        J = self.J[rows] if factors is None else sparse.diags_array(factors) @ self.J[rows]
+        return FactoredOperator(J, self.mass, compliance)
+
+    def coupled_rows(self) -> Couplings:
+        from perp.problems.island_matrices import CoupledVelocities
+        from perp.problems.island_pairs import CoupledPairs
+
+        if self.paired is not None and isinstance(self.mass, BodyMasses | PlanarMasses):
+            return CoupledPairs(self.paired, self.mass, self.compliance)
+        return CoupledVelocities(self)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        rows: dict[str, NDArray[Any]]
+        if self.paired is None:
+            rows = csr_arrays("J", self.J)
+        else:
+            rows = dict(zip(("bodies", "jacobian"), self.paired.as_given(), strict=True))
+        return rows | self.mass.arrays() | {"compliance": self.compliance}
 
     def diagonal(self) -> Vector:
         if self.paired is not None:

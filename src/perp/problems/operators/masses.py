@@ -39,6 +39,10 @@ class Mass(Protocol):
         """W = J M^-1."""
         ...
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What M is made of, by the names that files give it."""
+        ...
+
     def to_sparse(self) -> sparse.csr_array:
         """M itself; infinite masses cannot be written down and raise."""
         ...
@@ -66,6 +70,9 @@ class BodyMasses:
         for place, (i, j) in enumerate(INERTIA_ENTRIES, start=1):
             packed[:-1][movable, place] = inverse[:, i, j]
         self._packed: Vector = freeze(packed.reshape(-1))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"M.form": np.array("bodies"), "M.mass": self.mass, "M.inertia": self.inertia}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return BodyMasses, (self.mass, self.inertia)
@@ -172,6 +179,9 @@ class PlanarMasses:
         masses._inverse = _planar_inverse(packed)
         return masses
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"M.form": np.array("planar"), "M.mass": self.mass, "M.inertia": self.inertia}
+
     def __reduce__(self) -> tuple[Any, ...]:
         return PlanarMasses, (self.mass, self.inertia)
 
@@ -202,6 +212,9 @@ class DiagonalMass:
     def __init__(self, m: VectorLike) -> None:
         self.m: Vector = as_vector(m, "mass", infinite=True)
         _require_invertible(self.m)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"M.form": np.array("diagonal"), "M.diagonal": self.m}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return DiagonalMass, (self.m,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +13,25 @@ from perp.errors import InvalidProblem
 from perp.problems.inputs import EntriesLike, Vector, freeze, reject_non_finite, require_real_dtype
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
 
+if TYPE_CHECKING:
+    from perp.problems.island_cut import Couplings
+
 SHORTEST_RUN = 4
 """Rows are held as runs of adjacent columns when those are this long on average."""
 
 
 class SparseOperator(Operator):
-    """`SparseOperator(A)`: a canonical CSR copy of A. What `LCP(A, b)` makes of a SciPy sparse array by itself."""
+    """`SparseOperator(A)`: a canonical CSR copy of A. What `LCP(A, b)` makes of a SciPy sparse array by itself.
+
+    `row_groups` numbers rows that are known to belong together, as those of a contact do. They could be found by the
+    pattern of A (`perp.linalg.free_systems.coupled_blocks`), but where axes are aligned zeros in A by chance hide what
+    belongs together: of 112 contacts of a wall, with 8 directions, 19 are recognised.
+    """
 
     abilities: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
     form = "sparse"
 
-    def __init__(self, A: EntriesLike) -> None:
+    def __init__(self, A: EntriesLike, row_groups: NDArray[np.intp] | None = None) -> None:
         self.given_format: str = getattr(A, "format", "dense")
         self.matrix: sparse.csr_array = as_csr(A, "A")
         if self.matrix.shape[0] != self.matrix.shape[1]:
@@ -32,10 +40,33 @@ class SparseOperator(Operator):
         self.indices: NDArray[Any]
         self.values: Vector
         self.pointers, self.indices, self.values = unsigned_parts(self.matrix)
+        self.row_groups = None if row_groups is None else freeze(np.array(row_groups, dtype=np.intp))
 
     @property
     def n(self) -> int:
         return int(self.matrix.shape[0])
+
+    @property
+    def stored(self) -> sparse.csr_array:
+        return self.matrix
+
+    @property
+    def conversion(self) -> str | None:
+        return None if self.given_format == "csr" else f"A was converted once from {self.given_format} to csr"
+
+    def compressed(self) -> SparseOperator:
+        return self
+
+    def coupled_rows(self) -> Couplings:
+        from perp.problems.island_matrices import CoupledCompressedRows
+
+        return CoupledCompressedRows(self)
+
+    def has_positive_coupling(self) -> bool:
+        return int(np.count_nonzero(self.values > 0.0)) != int(np.count_nonzero(self.matrix.diagonal() > 0.0))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return csr_arrays("A", self.matrix)
 
     def slack(self, x: Vector, b: Vector, out: Vector) -> Vector:
         if self.runs is not None:
@@ -88,7 +119,10 @@ class SparseOperator(Operator):
     def scale_rows(self, factors: Vector) -> SparseOperator | None:
         scaled = self.matrix.copy()
         scaled.data *= np.repeat(factors, np.diff(self.matrix.indptr))
-        return SparseOperator(scaled) if np.isfinite(scaled.data).all() else None
+        return SparseOperator(scaled, self.row_groups) if np.isfinite(scaled.data).all() else None
+
+    def with_added_diagonal(self, added: Vector) -> SparseOperator:
+        return SparseOperator(super().with_added_diagonal(added).to_sparse(), self.row_groups)
 
     def nonzeros(self) -> int:
         return int(self.matrix.nnz)
@@ -106,7 +140,7 @@ class SparseOperator(Operator):
         return float(csr.asymmetry(self.pointers, self.indices, self.values)) / largest
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SparseOperator, (self.matrix,)
+        return SparseOperator, (self.matrix, self.row_groups)
 
 
 def as_csr(value: Any, name: str) -> sparse.csr_array:
@@ -129,6 +163,11 @@ def as_csr(value: Any, name: str) -> sparse.csr_array:
     for part in (matrix.data, matrix.indices, matrix.indptr):
         freeze(part)
     return matrix
+
+
+def csr_arrays(name: str, matrix: sparse.csr_array) -> dict[str, NDArray[Any]]:
+    """The parts of compressed rows under the names that files give them."""
+    return {f"{name}.data": matrix.data, f"{name}.indices": matrix.indices, f"{name}.indptr": matrix.indptr}
 
 
 def unsigned_parts(matrix: sparse.csr_array) -> tuple[NDArray[Any], NDArray[Any], Vector]:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from perp.errors import InvalidProblem
 from perp.problems.inputs import EntriesLike
-from perp.problems.operators.sparse import as_csr
+from perp.problems.operators.sparse import as_csr, csr_arrays
 from perp.problems.operators.sparse_lu import factor_sparse
 
 COLUMNS_AT_ONCE = 256
@@ -44,6 +44,9 @@ class SparseMass:
         diagonal_pivots = np.array_equal(self.factor.perm_r, self.factor.perm_c)
         if rows and not (diagonal_pivots and self.factor.U.diagonal().min() > 0.0):
             raise InvalidProblem("M is not positive definite: a pivot of its factor is not positive")
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"M.form": np.array("sparse")} | csr_arrays("M", self.matrix)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SparseMass, (self.matrix,)  # the factor of SuperLU does not travel: it is made again

@@ -168,6 +168,19 @@ class StencilOperator(Operator):
             between = (freeze(np.empty(0)),) * missing + self.faces
         return (*(np.uint64(size) for size in sizes), *between)
 
+    @property
+    def stencil(self) -> StencilOperator:
+        return self
+
+    def has_positive_coupling(self) -> bool:
+        return any(bool(np.any(self.between(axis) > 0.0)) for axis, size in enumerate(self.grid) if size > 1)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        arrays: dict[str, NDArray[Any]] = {"grid": np.array(self.grid, dtype=np.int64), "centre": self.centre}
+        if self.couplings is not None:
+            return arrays | {"couplings": self.couplings}
+        return arrays | {f"faces.{axis}": self.between(axis).reshape(-1) for axis in range(len(self.grid))}
+
     def slack(self, x: Vector, b: Vector, out: Vector) -> Vector:
         if not self.n:
             return out

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from perp.problems.friction import ContactProblem
-from perp.problems.operators import DenseOperator, SparseOperator, StencilOperator
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 
@@ -62,7 +62,7 @@ class Features:
     @cached_property
     def is_full(self) -> bool:
         """Whether a sparse factor would be no better than a dense one."""
-        if isinstance(self.problem.A, DenseOperator):
+        if self.problem.A.is_dense:
             return True
         nonzeros = self.nonzeros
         return nonzeros is not None and nonzeros > DENSE_SHARE * self.n**2
@@ -80,34 +80,26 @@ class Features:
     @cached_property
     def is_monotone(self) -> bool:
         """Whether A is symmetric with no positive coupling and a positive diagonal, as matrices of diffusion are."""
-        A = self.problem.A
         if not self.is_symmetric or not self.has_positive_diagonal:
             return False
-        if isinstance(A, StencilOperator):
-            return all(np.max(A.between(axis), initial=0.0) <= 0.0 for axis in range(len(A.grid)))
-        if isinstance(A, DenseOperator):
-            return bool(np.count_nonzero(A.matrix > 0.0) == self.n)
-        if isinstance(A, SparseOperator):
-            return bool(np.count_nonzero(A.values > 0.0) == self.n)
-        return False
+        return self.problem.A.has_positive_coupling() is False
 
     @cached_property
     def is_dominant(self) -> bool:
         """Whether A is sparse and A_ii > 0 outweighs the other entries of every row together."""
-        A = self.problem.A
-        if not isinstance(A, SparseOperator) or not self.has_positive_diagonal:
+        matrix: Any = self.problem.A.stored
+        if matrix is None or self.problem.A.is_dense or not self.has_positive_diagonal:
             return False
         diagonal = self.problem.diagonal
         assert diagonal is not None
-        matrix = A.matrix
         sums = np.add.reduceat(np.abs(matrix.data), matrix.indptr[:-1]) if matrix.nnz else np.zeros(self.n)
         return bool((diagonal >= DOMINANCE * (sums - diagonal)).all())  # no row is empty: its diagonal is positive
 
     @cached_property
     def is_grid(self) -> bool:
         """Whether A is a monotone stencil that grids of half as many cells can stand for: up to three axes."""
-        A = self.problem.A
-        return isinstance(A, StencilOperator) and A.has_kernels and A.n > 0 and self.is_monotone
+        A = self.problem.A.stencil
+        return A is not None and A.has_kernels and A.n > 0 and self.is_monotone
 
     def __str__(self) -> str:
         """The facts, and of those that cost more than a look the ones that some rule asked for."""

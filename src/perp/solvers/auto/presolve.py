@@ -21,10 +21,9 @@ from scipy import sparse
 
 from perp.errors import OperatorFault
 from perp.problems.box import BoxLCP
-from perp.problems.inputs import Vector
+from perp.problems.inputs import Matrix, Vector
 from perp.problems.islands import Island
 from perp.problems.lcp import LCP
-from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator
 from perp.problems.problem import Problem
 from perp.problems.written_out import write_out
 from perp.solvers.auto.small import is_small
@@ -64,13 +63,13 @@ class Reduced:
 
 def settle_rows(problem: Problem) -> Reduced | None:
     """The problem without the rows whose x is known; None where there are none, or where some have no answer."""
-    if not isinstance(problem, LCP | BoxLCP) or not isinstance(problem.A, DenseOperator | SparseOperator):
+    if not isinstance(problem, LCP | BoxLCP) or problem.A.stored is None:
         return None
     lower, upper = problem.lower, problem.upper
     fixed = lower == upper
-    empty = _find_empty_rows(problem.A) & ~fixed
+    empty = _find_empty_rows(problem.A.stored) & ~fixed
     # with b_i = 0, any x_i will do for the row itself, and others may need a certain one
-    empty[empty] &= (problem.b[empty] != 0.0) | _are_empty_columns(problem.A, np.flatnonzero(empty))
+    empty[empty] &= (problem.b[empty] != 0.0) | _are_empty_columns(problem.A.stored, np.flatnonzero(empty))
     known = fixed | empty
     if not known.any():
         return None
@@ -100,19 +99,19 @@ def settle_rows(problem: Problem) -> Reduced | None:
     return Reduced(smaller, lambda x: x[kept], recover, spread, told)
 
 
-def _find_empty_rows(A: DenseOperator | SparseOperator) -> NDArray[np.bool_]:
+def _find_empty_rows(matrix: Matrix | sparse.csr_array) -> NDArray[np.bool_]:
     """Rows without an entry. Only those with nothing on the diagonal are looked at."""
-    if isinstance(A, SparseOperator):
-        return np.asarray(np.diff(A.matrix.indptr) == 0)  # zeros are not stored
-    empty: NDArray[np.bool_] = A.matrix.diagonal() == 0.0
-    empty[empty] = ~A.matrix[empty].any(axis=1)
+    if not isinstance(matrix, np.ndarray):
+        return np.asarray(np.diff(matrix.indptr) == 0)  # zeros are not stored
+    empty: NDArray[np.bool_] = matrix.diagonal() == 0.0
+    empty[empty] = ~matrix[empty].any(axis=1)
     return empty
 
 
-def _are_empty_columns(A: DenseOperator | SparseOperator, columns: NDArray[np.intp]) -> NDArray[np.bool_]:
-    if isinstance(A, SparseOperator):
-        return np.asarray(np.bincount(A.matrix.indices, minlength=A.n)[columns] == 0)
-    return np.asarray(~A.matrix[:, columns].any(axis=0))
+def _are_empty_columns(matrix: Matrix | sparse.csr_array, columns: NDArray[np.intp]) -> NDArray[np.bool_]:
+    if not isinstance(matrix, np.ndarray):
+        return np.asarray(np.bincount(matrix.indices, minlength=matrix.shape[1])[columns] == 0)
+    return np.asarray(~matrix[:, columns].any(axis=0))
 
 
 def write_products_out(problem: Problem, most_rows: int) -> Reduced | None:
@@ -130,7 +129,7 @@ def write_products_out(problem: Problem, most_rows: int) -> Reduced | None:
 def write_small_out(problem: Problem) -> Reduced | None:
     """A small problem with A as an array, whichever form it had: methods for arrays are the quickest there."""
     A = problem.A
-    if not is_small(problem) or isinstance(A, DenseOperator) or problem.n == 0:
+    if not is_small(problem) or A.is_dense or problem.n == 0:
         return None
     matrix = A.to_dense()
     assert isinstance(problem, LCP | BoxLCP)
@@ -142,9 +141,10 @@ def write_small_out(problem: Problem) -> Reduced | None:
 
 def find_islands(problem: Problem) -> tuple[Island, ...]:
     """The islands of a problem that is large enough for it to matter, if there are several."""
-    if problem.n < WORTH_SPLITTING or not isinstance(problem.A, DenseOperator | SparseOperator | FactoredOperator):
+    matrix = problem.A.stored
+    if problem.n < WORTH_SPLITTING or (matrix is None and problem.A.factored is None):
         return ()
-    if isinstance(problem.A, DenseOperator) and problem.A.matrix[0].all():  # row 0 is coupled with all others
+    if isinstance(matrix, np.ndarray) and matrix[0].all():  # row 0 is coupled with all others
         return ()
     islands = split_in_time(problem, WORTH_A_SOLVE)
     return islands if len(islands) > 1 else ()
@@ -152,7 +152,7 @@ def find_islands(problem: Problem) -> tuple[Island, ...]:
 
 def balance(problem: Problem) -> Reduced | None:
     """The problem with its rows and columns balanced; None where they are of like size."""
-    if not isinstance(problem, LCP | BoxLCP) or not isinstance(problem.A, DenseOperator | SparseOperator):
+    if not isinstance(problem, LCP | BoxLCP) or problem.A.stored is None:
         return None
     A = problem.A.to_sparse()
     rows, columns = balancing_exponents(A, bool(problem.is_symmetric))
@@ -165,7 +165,7 @@ def balance(problem: Problem) -> Reduced | None:
         lower, upper = problem.lower / factors, problem.upper / factors
     if not (np.isfinite(b).all() and np.isfinite(matrix.data).all()):
         return None
-    form = matrix.toarray() if isinstance(problem.A, DenseOperator) else matrix
+    form = problem.A.in_this_form(matrix)
     balanced = LCP(form, b) if isinstance(problem, LCP) else BoxLCP(form, b, lower, upper)
     return Reduced(
         balanced,

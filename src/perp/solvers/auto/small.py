@@ -11,7 +11,6 @@ import numpy as np
 from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector, freeze
 from perp.problems.lcp import LCP
-from perp.problems.operators import DenseOperator
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import scale_residual
@@ -56,7 +55,7 @@ def solve_small(
     from perp.kernels import small_pivots as kernels
 
     begun = perf_counter()
-    A = problem.A.flat if isinstance(problem.A, DenseOperator) else freeze(problem.A.to_dense().reshape(-1))
+    A = freeze(problem.A.array().reshape(-1))
     n, lower, upper = problem.n, problem.lower, problem.upper
     answer, slack = np.empty((2, n))
     side = first_sides(problem, x)

@@ -15,7 +15,6 @@ from scipy import sparse
 from perp.linalg.multigrid import find_grid_regions, grid_sizes
 from perp.problems.certificates import rounding_share
 from perp.problems.inputs import Vector
-from perp.problems.operators import StencilOperator
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 
@@ -29,8 +28,8 @@ def find_overfull_regions(problem: Problem) -> Vector | None:
     if TO_SPARSE not in A.ability_set:
         return None
     region: Any
-    if isinstance(A, StencilOperator) and grid_sizes(A) is not None:
-        region, is_open = find_grid_regions(A, ROUNDING)
+    if A.stencil is not None and grid_sizes(A.stencil) is not None:
+        region, is_open = find_grid_regions(A.stencil, ROUNDING)
         count = problem.n
     else:
         rows = A.to_sparse()

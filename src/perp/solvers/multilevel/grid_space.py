@@ -6,7 +6,6 @@ import numpy as np
 
 from perp.linalg.multigrid import GridHierarchy
 from perp.problems.inputs import Vector, freeze
-from perp.problems.operators import StencilOperator
 from perp.problems.problem import Problem
 from perp.solvers.multilevel.level_space import CYCLES, LevelSpace, Mask, Plane
 from perp.solvers.splitting.sweeps import steps
@@ -20,8 +19,8 @@ class GridSpace(LevelSpace):
     def __init__(
         self, problem: Problem, x: Vector, cycle: str, pre: int, post: int, monotone: bool, relaxation: float
     ) -> None:
-        A = problem.A
-        assert isinstance(A, StencilOperator)
+        A = problem.A.stencil
+        assert A is not None
         self._kind, self._pre, self._post = CYCLES.index(cycle), pre, post
         self._hierarchy = GridHierarchy(A)
         self._within = (*problem.bounds(x), x) if monotone else None

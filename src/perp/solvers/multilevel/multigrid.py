@@ -268,7 +268,7 @@ def _load_kernels(storage: str) -> None:
 
 def _storage(problem: Problem) -> str:
     """What the couplings of A are to the kernels: `constant`, `faces`, or `rows` of a matrix that is no stencil."""
-    A = problem.A
-    if not isinstance(A, StencilOperator) or not A.has_kernels:
+    A = problem.A.stencil
+    if A is None or not A.has_kernels:
         return NO_GRID
     return "constant" if A.faces is None else "faces"

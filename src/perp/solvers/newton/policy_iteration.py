@@ -10,7 +10,6 @@ import numpy as np
 from perp.linalg.krylov import Ending
 from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.inputs import Vector, require_count, require_number
-from perp.problems.operators import DenseOperator, StencilOperator
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.gradient.metric import diagonal_weights
@@ -136,7 +135,7 @@ class PolicyIteration(Method):
             lower=lower,
             upper=upper,
             equation=FreeEquation(problem, self.recipe(problem), self.inner_limit),
-            is_new=self.initial == "nested" and isinstance(problem.A, StencilOperator),
+            is_new=self.initial == "nested" and problem.A.stencil is not None,
             repeatable=False,
             counters=dict.fromkeys(COUNTED, 0.0),
         )
@@ -200,8 +199,8 @@ class PolicyIteration(Method):
 def _choose_recipe(problem: Problem) -> Recipe:
     """What "auto" means."""
     A = problem.A
-    is_sparse = TO_SPARSE in A.ability_set and A.nonzeros() is not None and not isinstance(A, DenseOperator)
-    is_grid = isinstance(A, StencilOperator)
+    is_sparse = TO_SPARSE in A.ability_set and A.nonzeros() is not None and not A.is_dense
+    is_grid = A.stencil is not None
     for name in (*("multigrid",) * is_grid, *("mic0", "ic0") * (is_grid or is_sparse)):
         recipe = make_recipe(name)
         if recipe.objection(problem) is None:

@@ -6,7 +6,6 @@ from perp.linalg.free_systems.body_plans import body_pattern, movable_parts
 from perp.linalg.orderings import order
 from perp.linalg.paces import DENSE, SUPERLU, SUPERNODAL
 from perp.linalg.symbolic import predict_flops
-from perp.problems.operators import DenseOperator, FactoredOperator
 from perp.problems.problem import Problem
 
 MOST_SECONDS = 60.0
@@ -24,12 +23,12 @@ def is_affordable(problem: Problem, free: int, seconds: float) -> bool:
 def cost_in_seconds(problem: Problem, free: int) -> float:
     """About, for so many free rows; 0 where it is not worth asking."""
     A, n = problem.A, problem.n
-    if isinstance(A, DenseOperator):
+    if A.is_dense:
         return DENSE.predict((1.0 if problem.is_symmetric else 2.0) * float(free) ** 3 / 3.0)
     if n <= NOT_WORTH_ASKING:
         return 0.0
-    if isinstance(A, FactoredOperator):
-        pattern = body_pattern(*movable_parts(A))
+    if A.factored is not None:
+        pattern = body_pattern(*movable_parts(A.factored))
         return SUPERNODAL.predict(predict_flops(pattern, order(pattern)))
     matrix = A.to_sparse()
     return (SUPERNODAL if problem.is_symmetric else SUPERLU).predict(predict_flops(matrix, order(matrix)))

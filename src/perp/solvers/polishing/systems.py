@@ -12,7 +12,6 @@ from perp.linalg.free_systems import FreeSystem, KrylovSystem, choose_system, fa
 from perp.linalg.free_systems.base import Mask
 from perp.linalg.preconditioners import IC0, JacobiPreconditioner, MultigridPreconditioner, Recipe
 from perp.problems.inputs import Vector
-from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator, StencilOperator
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.polishing.cost import is_affordable
@@ -61,7 +60,8 @@ class Systems:
             yield from self._small_ways(free, shift)
             return
         has_krylov = bool(problem.is_symmetric) and problem.diagonal is not None
-        is_large = free.size > LARGE and isinstance(problem.A, StencilOperator | SparseOperator)
+        is_sparse = problem.A.stencil is not None or (problem.A.stored is not None and not problem.A.is_dense)
+        is_large = free.size > LARGE and is_sparse
         if has_krylov and is_large:
             yield from self._krylov_ways(free, shift)
         if self._is_affordable(free, seconds):
@@ -77,8 +77,7 @@ class Systems:
 
     def _small_ways(self, free: Mask, shift: Vector | None) -> Iterator[Way]:
         if self._dense is None:
-            A = self._problem.A
-            self._dense = A.matrix if isinstance(A, DenseOperator) else A.to_dense()
+            self._dense = self._problem.A.array()
         rows = np.flatnonzero(free)
         inside = self._dense[rows[:, None], rows]
         if shift is not None:
@@ -125,7 +124,7 @@ class Systems:
 def _recipe(problem: Problem) -> Recipe:
     """Multigrid where A is a grid with no positive coupling, an incomplete factor where A is held by its entries."""
     A = problem.A
-    if isinstance(A, StencilOperator):
-        is_grid = A.has_kernels and all(np.max(A.between(axis), initial=0.0) <= 0.0 for axis in range(len(A.grid)))
+    if A.stencil is not None:
+        is_grid = A.stencil.has_kernels and not A.has_positive_coupling()
         return MultigridPreconditioner() if is_grid else JacobiPreconditioner()
-    return JacobiPreconditioner() if isinstance(A, FactoredOperator) else IC0()
+    return JacobiPreconditioner() if A.factored is not None else IC0()

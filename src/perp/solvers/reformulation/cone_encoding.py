@@ -22,7 +22,7 @@ from scipy import sparse
 
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
-from perp.problems.operators import DenseOperator, FactoredOperator
+from perp.problems.operators import FactoredOperator
 from perp.solvers.reformulation.cone_statement import ConeStatement
 from perp.solvers.reformulation.encoding import moving_parts
 from perp.solvers.scaling import symmetric_scales
@@ -61,8 +61,9 @@ def encode_cones(problem: ContactProblem, space: str) -> ConeEncoding:
     """
     kinds = _Kinds.of(problem)
     scale, size = _find_scales(problem, kinds)
-    if isinstance(problem.A, FactoredOperator) and space != "assembled":
-        return _encode_in_body_space(problem, problem.A, kinds, scale, size)
+    factored = problem.A.factored
+    if factored is not None and space != "assembled":
+        return _encode_in_body_space(problem, factored, kinds, scale, size)
     return _encode_assembled(problem, kinds, scale, size)
 
 
@@ -185,7 +186,7 @@ def _encode_assembled(problem: ContactProblem, kinds: _Kinds, scale: Vector, siz
     place = np.zeros(problem.n, dtype=np.intp)
     place[kept] = np.arange(kept.size)
     A = problem.A
-    matrix = sparse.csr_array(A.matrix) if isinstance(A, DenseOperator) else sparse.csr_array(A.to_sparse())
+    matrix = sparse.csr_array(A.written_out())
     scaling = sparse.diags_array(scale[kept])
     bias = A.slack(kinds.shift, problem.b, np.empty(problem.n))[kept]
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from perp.linalg.free_systems.body_plans import movable_parts
 from perp.problems.inputs import Vector
-from perp.problems.operators import DenseOperator, FactoredOperator
+from perp.problems.operators import FactoredOperator
 from perp.problems.operators.masses import DiagonalMass
 from perp.problems.problem import Problem
 from perp.solvers.reformulation.statement import Guess, Multipliers, Statement
@@ -66,8 +66,9 @@ def encode(problem: Problem, space: str, x: Vector | None, *, full: bool = False
     z, at_bounds = np.zeros(0), np.zeros(0)
     if x is not None:
         z, at_bounds = x[rows] / (scale * size), _bound_multipliers(problem, x)[rows] * scale / size
-    if isinstance(problem.A, FactoredOperator) and chooses_body_space(problem, space, full):
-        A, (J, M, moves) = problem.A, moving_parts(problem.A)
+    A = problem.A.factored
+    if A is not None and chooses_body_space(problem, space, full):
+        J, M, moves = moving_parts(A)
         anywhere, nothing = np.full(moves.size, np.inf), np.zeros(moves.size)
         guess = None
         if x is not None:
@@ -94,8 +95,8 @@ def encode(problem: Problem, space: str, x: Vector | None, *, full: bool = False
 
 def chooses_body_space(problem: Problem, space: str, full: bool) -> bool:
     """What "auto" means: body space has as many unknowns more as there are velocities, but no product J M^-1 J^T."""
-    A = problem.A
-    if space != "auto" or not isinstance(A, FactoredOperator):
+    A = problem.A.factored
+    if space != "auto" or A is None:
         return space == "body"
     return not full and A.mass.dofs < problem.n
 
@@ -123,8 +124,8 @@ def _find_scales(problem: Problem, rows: Rows, bias: Vector) -> tuple[Vector, fl
 def _scaled_matrix(problem: Problem, rows: Rows, scale: Vector, full: bool) -> Any:
     """The rows and columns of A that are left, scaled from both sides."""
     A, everything = problem.A, rows.size == problem.n
-    if full or isinstance(A, DenseOperator):
-        dense = A.matrix if isinstance(A, DenseOperator) else A.to_dense()
+    if full or A.is_dense:
+        dense = A.array()
         dense = dense if everything else dense[np.ix_(rows, rows)]
         return dense if (scale == 1.0).all() else (dense * scale[:, None]) * scale
     matrix = A.to_sparse()

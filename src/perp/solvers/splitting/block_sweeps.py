@@ -12,7 +12,7 @@ from scipy import sparse
 
 from perp.problems.friction import ContactProblem, law_number
 from perp.problems.inputs import Vector
-from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator
+from perp.problems.operators import FactoredOperator, SparseOperator
 from perp.problems.operators.factored import BodyPairs, PlanarPairs
 from perp.problems.problem import scale_data
 from perp.solvers.splitting.local_blocks import LEAST_SHARE, STRONGEST_COUPLING, prepare_blocks
@@ -49,22 +49,22 @@ def make_block_sweeper(problem: ContactProblem, relaxation: float, x: Vector) ->
     problem = _within_range(problem)
     law, width = law_number(problem), np.uint64(problem.dimension)
     vectors = (_row_steps(problem, relaxation), problem.b, problem.lower, problem.upper, x)
-    A = problem.A
-    if isinstance(A, FactoredOperator) and A.planar is not None and fits_pairs(problem, A.planar, 2):
+    A = problem.A.factored
+    if A is not None and A.planar is not None and fits_pairs(problem, A.planar, 2):
         prepare = _prepare_planar_blocks if problem.model in ("box", "cone") else prepare_blocks
         cells, local = prepare(problem, relaxation)
         return _sweep_planar_pairs(A, A.planar, (law, cells, problem.friction, local), vectors)
     cells, local = prepare_blocks(problem, relaxation)
     plain = (law, cells, width, problem.friction, local)
-    if isinstance(A, FactoredOperator):
+    if A is not None:
         if A.pairs is not None and fits_pairs(problem, A.pairs, 3):
             return _sweep_body_pairs(A, A.pairs, problem, (law, cells, problem.friction, local), vectors)
         return _sweep_factored(A, plain, vectors)
     from perp.kernels import blocked
 
-    if isinstance(A, DenseOperator):
-        return BlockSweeper(x, blocked.sweep_dense, (*plain, A.flat, *vectors))
-    rows = A if isinstance(A, SparseOperator) else SparseOperator(A.to_sparse())
+    if problem.A.is_dense:
+        return BlockSweeper(x, blocked.sweep_dense, (*plain, problem.A.array().reshape(-1), *vectors))
+    rows = problem.A.compressed()
     compressed = (rows.pointers, rows.indices, rows.values)
     blocks = _find_blocks(rows, problem)
     if blocks is None:

@@ -10,7 +10,6 @@ import numpy as np
 
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
-from perp.problems.operators import StencilOperator
 from perp.problems.problem import Problem
 from perp.solvers.splitting.orders import COLOURED_SYMMETRIC
 from perp.solvers.splitting.sweeps import steps
@@ -26,8 +25,8 @@ def sweep_grid(problem: Problem, relaxation: float, order: str, x: Vector) -> Ca
     eq. 59 with its own term taken out of the sum, which saves an array that would have to be read. A cell whose A_cc is
     not positive is fixed, and a step of zero times anything leaves it so.
     """
-    A = problem.A
-    if not isinstance(A, StencilOperator) or not A.has_kernels or not A.n or order == "random":
+    A = problem.A.stencil
+    if A is None or not A.has_kernels or not A.n or order == "random":
         return None
     if isinstance(problem, ContactProblem):
         return None

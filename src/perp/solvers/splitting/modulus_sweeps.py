@@ -10,7 +10,6 @@ import numpy as np
 
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
-from perp.problems.operators import FactoredOperator
 from perp.problems.problem import Problem
 from perp.solvers.splitting.sweeps import Sweeper, make_sweeper, sweep_factored
 
@@ -82,8 +81,8 @@ def make_modulus_sweeper(problem: Problem, sight: Sight, x: Vector) -> ModulusSw
 
         return ModulusSweeper(sweep_pairs, arrays[-6], u, bound.refresh, many=True)
     if tuned is not None:
-        assert isinstance(problem.A, FactoredOperator)
-        bound = sweep_factored(problem.A, bound.arrays[-6:-1], None)  # step, b, lower, upper, x
+        assert problem.A.factored is not None
+        bound = sweep_factored(problem.A.factored, bound.arrays[-6:-1], None)  # step, b, lower, upper, x
     names = {dense: "sweep_dense", csr: "sweep_csr", runs: "sweep_runs", factored: "sweep_factored"}
     kernel = getattr(modulus, names[bound.kernels])
     arrays = (sight.lag, sight.lead, sight.printed, width, friction, u, *bound.arrays)
@@ -96,8 +95,8 @@ def make_modulus_sweeper(problem: Problem, sight: Sight, x: Vector) -> ModulusSw
 
 def _without_contacts(problem: Problem, bound: Sweeper) -> tuple[Any, ...]:
     """The arrays of the contact kernel for a problem that has none: its inverse masses and no couplings."""
-    assert isinstance(problem.A, FactoredOperator)
-    no_coupling = np.empty(0)
-    if problem.A.pairs is None:
+    assert problem.A.factored is not None
+    no_coupling, pairs = np.empty(0), problem.A.factored.pairs
+    if pairs is None:
         return (*bound.arrays[:3], no_coupling, *bound.arrays[3:])
-    return (*bound.arrays[:2], problem.A.pairs.inverse_mass, no_coupling, *bound.arrays[2:])
+    return (*bound.arrays[:2], pairs.inverse_mass, no_coupling, *bound.arrays[2:])

@@ -15,7 +15,6 @@ from scipy import sparse
 
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import freeze
-from perp.problems.operators import FactoredOperator
 from perp.problems.problem import Problem
 
 Index = NDArray[np.uint32]
@@ -96,11 +95,12 @@ def colour(touching: sparse.csr_array) -> NDArray[np.uint32]:
 
 def _touching(problem: Problem, first: int, last: int) -> sparse.csr_array:
     """Nonzero where two of the rows first..last influence each other; bodies stand for the rows of a factored A."""
-    A = problem.A
-    if isinstance(A, FactoredOperator) and A.paired is not None:
-        pairs = A.paired.bodies[2 * first : 2 * last].astype(np.int64)
-        row, moves = np.repeat(np.arange(last - first), 2), pairs < A.paired.body_count
+    factored = problem.A.factored
+    if factored is not None and factored.paired is not None:
+        paired = factored.paired
+        pairs = paired.bodies[2 * first : 2 * last].astype(np.int64)
+        row, moves = np.repeat(np.arange(last - first), 2), pairs < paired.body_count
         part = (np.ones(int(moves.sum())), (row[moves], pairs[moves]))
-        incidence = sparse.csr_array(part, (last - first, A.paired.body_count))
+        incidence = sparse.csr_array(part, (last - first, paired.body_count))
         return sparse.csr_array(incidence @ incidence.T)
-    return sparse.csr_array(A.to_sparse()[first:last, first:last])
+    return sparse.csr_array(problem.A.to_sparse()[first:last, first:last])

@@ -23,7 +23,7 @@ from perp.problems.box import BoxLCP
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.lcp import LCP
-from perp.problems.operators import BodyMasses, DenseOperator, FactoredOperator, Operator, SparseOperator
+from perp.problems.operators import DenseOperator, Operator, SparseOperator
 from perp.problems.problem import Problem
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -112,12 +112,8 @@ def friction_half(problem: ContactProblem) -> FrictionHalf:
 
 def restrict(A: Operator, rows: NDArray[np.intp], added: Vector) -> Operator:
     """A between these rows, its symmetric part, plus diag(added); factored where A is, and of body pairs where A is."""
-    if isinstance(A, FactoredOperator):
-        compliance = A.compliance[rows] + added
-        if A.pairs is not None and isinstance(A.mass, BodyMasses):
-            bodies, jacobian = A.pairs.as_given()
-            return FactoredOperator.from_body_pairs(bodies[rows], jacobian[rows], A.mass, compliance)
-        return FactoredOperator(A.J[rows], A.mass, compliance)
+    if A.factored is not None:
+        return A.factored.masked(rows, A.factored.compliance[rows] + added)
     part = A.submatrix(rows, rows)
     if sparse.issparse(part):
         return SparseOperator(0.5 * (part + part.T) + sparse.diags_array(added))
@@ -133,13 +129,9 @@ def detach_normals(problem: ContactProblem) -> Operator:
     own[normals[own[normals] == 0.0]] = 1.0
     stays = np.ones(problem.n)
     stays[normals] = 0.0
-    if isinstance(A, FactoredOperator):
-        compliance = A.compliance * stays + own
-        if A.pairs is not None and isinstance(A.mass, BodyMasses):
-            bodies, jacobian = A.pairs.as_given()
-            return FactoredOperator.from_body_pairs(bodies, jacobian * stays[:, None, None], A.mass, compliance)
-        return FactoredOperator(sparse.diags_array(stays) @ A.J, A.mass, compliance)
     every = np.arange(problem.n)
+    if A.factored is not None:
+        return A.factored.masked(every, A.factored.compliance * stays + own, stays)
     part = A.submatrix(every, every)
     if sparse.issparse(part):
         keep = sparse.diags_array(stays)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
-from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator
+from perp.problems.operators import FactoredOperator, SparseOperator
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.operators.factored import BodyPairs, PlanarPairs
 from perp.problems.operators.sparse import unsigned_parts
@@ -54,19 +54,17 @@ def make_sweeper(problem: Problem, relaxation: float, x: Vector) -> Sweeper:
     lower, upper = (problem.lower, problem.upper) if isinstance(problem, ContactProblem) else problem.bounds(x)
     vectors = (steps(problem, relaxation), problem.b, lower, upper, x)
     A = problem.A
-    if isinstance(A, DenseOperator):
+    if A.is_dense:
         from perp.kernels import dense
 
-        return Sweeper(dense, (A.flat, *vectors), contact)
-    if isinstance(A, FactoredOperator):
-        if A.pairs is not None and fits_pairs(problem, A.pairs, 3):
-            return _sweep_body_pairs(problem, A, A.pairs, vectors)
-        if A.planar is not None and fits_pairs(problem, A.planar, 2):
-            return _sweep_planar_pairs(problem, A, A.planar, vectors)
-        return sweep_factored(A, vectors, contact)
-    return _sweep_compressed_rows(
-        A if isinstance(A, SparseOperator) else SparseOperator(A.to_sparse()), vectors, contact
-    )
+        return Sweeper(dense, (A.array().reshape(-1), *vectors), contact)
+    if (factored := A.factored) is not None:
+        if factored.pairs is not None and fits_pairs(problem, factored.pairs, 3):
+            return _sweep_body_pairs(problem, factored, factored.pairs, vectors)
+        if factored.planar is not None and fits_pairs(problem, factored.planar, 2):
+            return _sweep_planar_pairs(problem, factored, factored.planar, vectors)
+        return sweep_factored(factored, vectors, contact)
+    return _sweep_compressed_rows(A.compressed(), vectors, contact)
 
 
 def steps(problem: Problem, relaxation: float) -> Vector:

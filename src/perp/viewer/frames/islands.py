@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from perp.problems.friction import ContactProblem
 from perp.problems.island_cut import find_components
-from perp.problems.operators import FactoredOperator
 from perp.problems.operators.masses import BodyMasses, PlanarMasses
 from perp.recording.frame import Frame
 from perp.worlds.report import StepReport
@@ -31,8 +30,8 @@ def find_islands(frame: Frame, report: StepReport | None) -> tuple[NDArray[np.in
     moves = np.ones(bodies, dtype=np.bool_)
     pairs: NDArray[Any] = frame.contacts.bodies
     if report is not None and isinstance(report.problem, ContactProblem):
-        A = report.problem.A
-        if isinstance(A, FactoredOperator) and A.paired is not None and A.paired.body_count == bodies:
+        A = report.problem.A.factored
+        if A is not None and A.paired is not None and A.paired.body_count == bodies:
             pairs = _pairs_of_rows(report.problem, A.paired.bodies.reshape(-1, 2))
             if isinstance(A.mass, BodyMasses | PlanarMasses):
                 moves = np.isfinite(A.mass.mass)

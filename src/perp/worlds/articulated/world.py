@@ -23,7 +23,6 @@ from perp.errors import InvalidProblem
 from perp.problems.constraint_rows import CORRECTED, assemble_step
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector, freeze, require_number
-from perp.problems.operators import FactoredOperator
 from perp.recording.shapes import Shape
 from perp.worlds.articulated.fitness import reading_notes, refuse_unsupported
 from perp.worlds.articulated.geom_contacts import GeomContacts, read_contacts
@@ -210,8 +209,8 @@ class ArticulatedWorld(ContactWorld):
     def move(self, problem: ContactProblem, x: Vector, dt: float) -> bool:
         import mujoco
 
-        model, data, A = self.mujoco_model, self.mujoco_data, problem.A
-        assert isinstance(A, FactoredOperator)
+        model, data, A = self.mujoco_model, self.mujoco_data, problem.A.factored
+        assert A is not None
         with np.errstate(all="ignore"):  # what overflows is found below
             velocity = data.qvel + dt * A.mass.solve(np.array(data.qfrc_smooth)) + A.velocity(x)
         position = self.qpos

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from perp.problems.constraint_rows import CORRECTED, ContactRows, assemble_step
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze, require_number, require_share
-from perp.problems.operators import FactoredOperator, PlanarMasses
+from perp.problems.operators import PlanarMasses
 from perp.recording.shapes import Shape
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts
@@ -147,8 +147,8 @@ class DiscWorld(ContactWorld):
         return match(old, new)
 
     def move(self, problem: ContactProblem, x: Vector, dt: float) -> bool:
-        A = problem.A
-        assert isinstance(A, FactoredOperator)
+        A = problem.A.factored
+        assert A is not None
         with np.errstate(all="ignore"):  # what overflows is found here
             velocity = (self._free_velocity(dt) + A.velocity(x)).reshape(-1, 3)
             position = self._position + dt * velocity[:, :2]

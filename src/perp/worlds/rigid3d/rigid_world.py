@@ -23,7 +23,7 @@ from perp.errors import InvalidProblem
 from perp.problems.constraint_rows import CORRECTED, ContactRows, assemble_step
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_block_stack, require_number, require_share
-from perp.problems.operators import BodyMasses, FactoredOperator
+from perp.problems.operators import BodyMasses
 from perp.recording.shapes import Shape
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts
@@ -203,8 +203,8 @@ class RigidWorld(ContactWorld):
     def move(self, problem: ContactProblem, x: Vector, dt: float) -> bool:
         from perp.kernels import rigid_motion
 
-        A = problem.A
-        assert isinstance(A, FactoredOperator)
+        A = problem.A.factored
+        assert A is not None
         masses = A.mass
         assert isinstance(masses, BodyMasses)
         with np.errstate(all="ignore"):  # what overflows is found below
