@@ -24,7 +24,8 @@ import numpy as np
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.friction import ContactProblem, require_dimension
+from perp.problems.coefficients import require_dimension
+from perp.problems.friction import ContactProblem
 from perp.problems.inputs import EntriesLike, PerRow, Vector, VectorLike, as_bound, as_vector, require_number
 from perp.problems.operators import BodyMasses, FactoredOperator, PlanarMasses
 from perp.problems.operators.masses import Mass, as_mass
@@ -230,7 +231,7 @@ def assemble_step(
     The velocities at the end of the step are `v + h M^-1 f + problem.A.velocity(x)`.
     """
     require_number(time_step, "time_step", positive=True)
-    require_dimension(dimension)
+    require_dimension(dimension, (2, 3))
     if isinstance(rows, Rows):
         raise TypeError(f"rows is {type(rows).__name__}; a list of such groups is needed")
     for place, group in enumerate(rows):

@@ -108,6 +108,7 @@ class ConeInterior(Method):
     family: ClassVar[str] = "interior"
     accepts: ClassVar[frozenset[str]] = frozenset(
         {"lcp", "box", "contact/box", "contact/cone", "contact/convex", "contact/disc"}
+        | {"wide/box", "wide/cone", "wide/convex", "wide/disc"}
     )
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})
     requires: ClassVar[str] = "a positive semidefinite A, best in factored form; contacts may be redundant"
@@ -277,7 +278,8 @@ class ConeInterior(Method):
         from perp.kernels.conic.polish import DAMPING, IS_NEW, POLISHED, WORSE
 
         it, marks = state.iterate, state.marks
-        x = it.rows[layout.X] = state.x * state.rows.unit
+        unit = state.rows.unit
+        x = it.rows[layout.X] = np.multiply(state.x, unit, out=np.zeros(unit.size), where=np.isfinite(unit))
         block = state.rows.block_of_row
         self._set_ratios(state, np.bincount(block[block >= 0], x[block >= 0] ** 2, state.rows.row.size))
         A = problem.A
@@ -345,7 +347,10 @@ def _has_uneven_tangents(problem: Problem) -> bool:
     A = problem.A
     if not isinstance(A, FactoredOperator) or not isinstance(problem, ContactProblem) or problem.model == "box":
         return False
-    tangents = A.compliance[: problem.contact_rows].reshape(-1, problem.dimension)[problem.friction > 0.0, 1:]
+    measured = A.compliance[: problem.contact_rows].reshape(-1, problem.dimension) * problem.levers**2
+    tangents = measured[problem.strength > 0.0, 1:]
+    if problem.is_wide:
+        return not np.allclose(tangents, tangents[:, :1], rtol=1e-12, atol=0.0)
     return bool((tangents != tangents[:, :1]).any())
 
 
