@@ -79,6 +79,15 @@ def _count_contacts(n: int, dimension: int) -> int:
     return contacts
 
 
+def require_one_coefficient(problem: Any, what: str) -> None:
+    """Refuse contacts whose rows have coefficients of their own, where these mean nothing."""
+    if problem.is_wide:
+        raise InvalidProblem(
+            f"{what} has words for contacts with one coefficient each; this problem, '{problem.kind}', "
+            "has one for every row beside the normals"
+        )
+
+
 def find_strength(friction: Vector) -> Vector:
     """The coefficient of each contact by which the others are measured."""
     if friction.ndim == 1:
