@@ -168,7 +168,9 @@ def assembled(n: int, seed: int, *, kind: str, form: str, **options: Any) -> Pro
 
 def with_moments(n: int, seed: int, *, model: str, mass_ratio: float) -> Problem:
     """A stack whose contacts have six rows: friction 0.5 also against spin (2 cm) and rolling (1 mm)."""
-    problem = gallery.make("box_stack", n=max(n // 2, 12), seed=seed, model=model, mass_ratio=mass_ratio, **STACK).problem
+    problem = gallery.make(
+        "box_stack", n=max(n // 2, 12), seed=seed, model=model, mass_ratio=mass_ratio, **STACK
+    ).problem
     assert isinstance(problem, perp.ContactProblem)
     assert isinstance(problem.A, perp.FactoredOperator)
     assert problem.A.pairs is not None

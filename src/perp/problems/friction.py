@@ -219,6 +219,10 @@ class ContactProblem(Problem):
         if strength is None:
             missing = "radii=... [N s]" if model == "disc" else "friction=..., as the discs have radii, no coefficients"
             raise InvalidProblem(f"from model {self.model!r} to {model!r} needs {missing}")
+        if self.is_wide and self.is_compliant:  # which is measured by the coefficients
+            rigid = self.with_compliance(0.0)
+            changed = ContactProblem(rigid.A, self.b, strength, model, **rigid._others())
+            return changed.with_compliance(self.contact_compliance)
         if np.ndim(strength) == 0 and not self.is_wide:
             strength = np.full(self.contacts, strength)
         return ContactProblem(self.A, self.b, strength, model, **self._others())
@@ -305,8 +309,9 @@ class ContactProblem(Problem):
     def __repr__(self) -> str:
         others = self.n - self.contact_rows
         softest = f", compliance up to {self.contact_compliance.max():.3g}" if self.is_compliant else ""
+        space = f"{self.dimension}D" if self.dimension <= 3 else f"{self.dimension} rows each"
         return (
-            f"<ContactProblem with {self.contacts} contacts ({self.model} friction, {self.dimension}D)"
+            f"<ContactProblem with {self.contacts} contacts ({self.model} friction, {space})"
             f"{softest}{f', {others} other rows' if others else ''}, {self.A.form} A>"
         )
 
