@@ -15,7 +15,7 @@ STATES = ("stick", "slide", "open")
 
 
 def some_friction(rng: np.random.Generator, contacts: int, dimension: int, *, zeros: bool) -> np.ndarray:
-    """Tangents around 0.3, moments of a few centimetres; with zeros the first, last, a middle one and all of a contact."""
+    """Tangents around 0.3, moments of a few centimetres; with zeros among them, and a contact without friction."""
     friction = rng.uniform(0.2, 0.4, (contacts, dimension - 1))
     friction[:, 2:] *= 0.1
     if zeros:

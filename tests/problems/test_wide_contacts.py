@@ -155,10 +155,10 @@ def test_a_wide_problem_survives_files_pickles_and_other_models(tmp_path, model)
 
 def test_formats_without_a_word_for_moments_refuse(tmp_path):
     problem = wide_contacts.redundant("cone", 4)
-    with pytest.raises(FileFormatError, match="save it as .npz"):
+    with pytest.raises(FileFormatError, match=r"save it as \.npz"):
         perp.save(problem, tmp_path / "wide.mtx")
     pytest.importorskip("h5py")
-    with pytest.raises(FileFormatError, match="save it as .npz"):
+    with pytest.raises(FileFormatError, match=r"save it as \.npz"):
         perp.save(problem, tmp_path / "wide.hdf5")
 
 

@@ -31,18 +31,26 @@ def nearest_of_contacts(problem: ContactProblem, x: Vector) -> Vector:
         normal = np.where(measured[:, 0] <= 0.0, 0.0, measured[:, 0])  # NaN stays NaN
         limit = strength if problem.model == "disc" else strength * normal
         nearest = np.column_stack([normal, _within(problem.model, limit[:, None], measured[:, 1:])])
-    moved = np.where(
-        (nearest == measured) & (levers > 0.0), contacts, levers * nearest
-    )  # not through its lever and back
-    return np.asarray(moved.reshape(-1) + 0.0)  # no -0
+    stays = (nearest == measured) & (levers > 0.0)  # and need not go through its lever and back
+    moved: Vector = np.where(stays, contacts, levers * nearest).reshape(-1)
+    moved += 0.0  # no -0
+    return moved
+
+
+def lengths(tangents: Matrix) -> Vector:
+    """|t| of each line, column by column, which is quicker than a reduction of short lines."""
+    total = np.abs(tangents[:, 0])
+    for k in range(1, tangents.shape[1]):
+        total = np.hypot(total, tangents[:, k])
+    return total
 
 
 def _within(model: str, limit: Matrix, tangents: Matrix) -> Matrix:
     """Tangents in their intervals (box), or together in a ball."""
     if model == "box":
         inside = np.abs(tangents) <= WIDE_SURFACE * limit
-        return np.where(inside, tangents, np.clip(tangents, -limit, limit))
-    length = np.hypot.reduce(tangents, axis=1, initial=0.0)[:, None]
+        return np.asarray(np.where(inside, tangents, np.clip(tangents, -limit, limit)))
+    length = lengths(tangents)[:, None]
     factor = np.divide(limit, length, out=np.ones(length.shape), where=~(length <= WIDE_SURFACE * limit))
     return tangents * factor
 
@@ -55,7 +63,7 @@ def _in_cones(friction: Vector, contacts: Matrix, surface: float) -> Matrix:
     normal, tangents = contacts[:, 0], contacts[:, 1:]
     cosine = 1.0 / np.hypot(1.0, friction)
     sine = friction * cosine
-    length = np.hypot.reduce(tangents, axis=1, initial=0.0)
+    length = lengths(tangents)
     inside = (cosine * length <= surface * sine * normal) & (normal >= 0.0)
     along = np.maximum(cosine * normal + sine * length, 0.0)
     factor = np.divide(sine * along, length, out=np.zeros(len(contacts)), where=length > 0.0)

@@ -35,7 +35,8 @@ class ContactProblem(Problem):
     """Contacts with Coulomb friction, and optional further rows (joints, limits, motors).
 
     x holds impulses [N s], y = A x + b relative velocities [m/s]. Contact c owns the rows
-    `dimension * c + (0, 1, 2)`: normal, tangent, tangent (`dimension=2`: normal, tangent). In all models but "convex"
+    `dimension * c + (0, 1, 2)`: normal, tangent, tangent (`dimension=2`: normal, tangent; 4 and 6: see below). In all
+    models but "convex"
 
         0 <= x_n  ⊥  y_n >= 0.
 
@@ -53,7 +54,18 @@ class ContactProblem(Problem):
     staggering, where r_c is the coefficient times a normal impulse that is known. It is convex as well, without a gap.
     **Here `friction` is no coefficient but the radius r_c itself [N s].** (In two dimensions the disc is [-r_c, r_c].)
 
-    `friction` is one number for all or one a contact, >= 0. After the contacts may come `extra_rows` ordinary rows with
+    `friction` is one number for all or one a contact, >= 0; or a matrix with a line for each contact (or one line for
+    all) and a column for each row beside the normal. It must be one with `dimension=4`, whose fourth row is the moment
+    about the normal (torsion), and `dimension=6`, with two rolling moments after it; impulses are then [N m s] and
+    velocities [rad/s] there, and coefficients metres. With u_i = mu_i y_i the law of the cone is
+
+        |(x_1/mu_1, ..., x_k/mu_k)| <= x_n,    (x_i/mu_i) = -x_n u / |u|  where u is not 0,     x_i = 0  where mu_i = 0,
+
+    one limit for sliding, spinning and rolling together, that which dissipates most; and the other models are changed
+    likewise (disc: the columns are the half-axes of a fixed ellipsoid). Residuals of such contacts are in units of the
+    first coefficient (`levers`). Few methods take them: `cone_interior`, `cone_newton`, and "auto", which asks these.
+
+    After the contacts may come `extra_rows` ordinary rows with
     bounds `lower` and `upper` (numbers, or arrays that also tell how many rows there are); by default they are
     equations (y = 0, x free), as joints are.
 
@@ -208,6 +220,7 @@ class ContactProblem(Problem):
         The model `disc` needs its `radii` [N s], for example `problem.tangent_limits(x)` of some impulses x; from it to
         another model needs coefficients: `friction`, which may also be given to change those that are there.
         """
+        strength: Any
         if model == "disc":
             if friction is not None:
                 raise TypeError("with_model('disc') takes radii [N s], not friction")

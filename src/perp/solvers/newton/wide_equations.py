@@ -10,6 +10,7 @@ import numpy as np
 
 from perp.kernels import cone_derivative as laws
 from perp.kernels.projection import HUGE
+from perp.problems.contact_projection import lengths
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 
@@ -43,7 +44,7 @@ def linearise(
     E[:] = one - levers[:, :, None] * slopes * inverse[:, None, :] if carried else one
     if number == laws.LIFTED_CONES:  # the lift turns with y_t
         turning = _measured_speeds(problem, y)[:, 1:]
-        slip = np.hypot.reduce(turning, axis=1, initial=0.0)[:, None]
+        slip = lengths(turning)[:, None]
         by_tangent = strength[:, None] * np.divide(turning, slip, out=np.zeros(turning.shape), where=slip > 0.0)
         slopes[:, :, 1:] += slopes[:, :, :1] * by_tangent[:, None, :]
     G[:] = _rho_of_contacts(problem, rho)[:, :, None] * levers[:, :, None] * slopes * levers[:, None, :]
@@ -64,7 +65,7 @@ def _arguments(problem: ContactProblem, law: Law, base: Vector, y: Vector, rho: 
     if number == laws.CONES:
         speeds[:, 0] += lift
     elif number == laws.LIFTED_CONES:
-        speeds[:, 0] += strength * np.hypot.reduce(speeds[:, 1:], axis=1, initial=0.0)
+        speeds[:, 0] += strength * lengths(speeds[:, 1:])
     step = np.clip(_rho_of_contacts(problem, rho) * speeds, -HUGE, HUGE)
     return step, problem.measured(base) - step
 
@@ -74,7 +75,7 @@ def _project(law: Law, z: Numbers) -> tuple[Numbers, Numbers]:
     number, strength, _ = law
     normal, tangents = z[:, 0], z[:, 1:]
     count, width = tangents.shape
-    length = np.hypot.reduce(tangents, axis=1, initial=0.0)
+    length = lengths(tangents)
     p = np.divide(tangents, length[:, None], out=np.zeros(tangents.shape), where=length[:, None] > 0.0)
     along_p, one = p[:, :, None] * p[:, None, :], np.eye(width)
     slopes = np.zeros((count, width + 1, width + 1))
