@@ -10,6 +10,7 @@ from wide_contacts import DIMENSIONS, MODELS
 import perp
 from perp import ConeInterior, ConeNewton
 from perp.solvers.newton.cone_equations import FUNCTIONS, ContactEquations
+from perp.solvers.selection import is_selected, select_motion
 
 GRAVITY = 9.81
 
@@ -82,6 +83,22 @@ def test_coefficients_that_are_equal_make_the_contact_of_one_coefficient():
     narrow = perp.gallery.make("box_stack", n=96, model="cone", mass_ratio=100.0).problem
     wide = perp.ContactProblem(narrow.A, narrow.b, np.repeat(narrow.friction[:, None], 2, axis=1), "cone")
     np.testing.assert_allclose(perp.solve(wide).y, perp.solve(narrow).y, atol=1e-8)
+
+
+@pytest.mark.parametrize("model", ["cone", "box"])
+def test_the_units_of_a_row_change_nothing_not_even_the_motion_that_is_selected(model):
+    """A tangent told in millimetres, where redundant contacts leave the motion open."""
+    narrow = perp.gallery.make("box_stack", n=48, model=model, load="gravity").problem
+    units = np.tile([1.0, 1.0, 1e-3], narrow.contacts)
+    A = perp.FactoredOperator(units[:, None] * narrow.A.J.toarray(), narrow.A.mass.to_sparse())
+    friction = np.column_stack([narrow.friction, 1e3 * narrow.friction])
+    wide = perp.ContactProblem(A, units * narrow.b, friction, model)
+    x = perp.solve(narrow, "cone_interior", tol=1e-11, x0=np.ones(narrow.n)).x
+    assert perp.verify(wide, x / units).residual == pytest.approx(perp.verify(narrow, x).residual, abs=1e-14)
+    assert not is_selected(narrow, x)
+    assert not is_selected(wide, x / units)
+    first, second = select_motion(narrow, x), select_motion(wide, x / units)
+    np.testing.assert_allclose(second.x * units, first.x, atol=1e-10)
 
 
 # ---- a ball on a plane
