@@ -27,10 +27,10 @@ DIMENSIONS = {
 """How many rows a contact may have, and which."""
 
 
-def require_dimension(dimension: Any, known: tuple[int, ...] = tuple(DIMENSIONS)) -> None:
+def require_dimension(dimension: Any) -> None:
     """Refuse a number of rows that no contact has."""
-    if dimension not in known:
-        told = ", ".join(f"{one} ({DIMENSIONS[one]})" for one in known)
+    if dimension not in DIMENSIONS:
+        told = ", ".join(f"{count} ({rows})" for count, rows in DIMENSIONS.items())
         raise InvalidProblem(f"dimension is {dimension}; {told}")
 
 

@@ -120,7 +120,7 @@ MANY_CONTACTS = (
 RULES: tuple[Rule, ...] = (
     Rule(
         "wide contacts",
-        lambda it: it.is_wide and it.is_formed,
+        lambda it: it.is_wide,
         (
             Step(ConeInterior()),
             Step(ConeNewton(), iterations=300),
