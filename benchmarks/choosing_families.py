@@ -166,6 +166,26 @@ def assembled(n: int, seed: int, *, kind: str, form: str, **options: Any) -> Pro
     return perp.BoxLCP(A, problem.b, problem.lower, problem.upper)
 
 
+def with_moments(n: int, seed: int, *, model: str, mass_ratio: float) -> Problem:
+    """A stack whose contacts have six rows: friction 0.5 also against spin (2 cm) and rolling (1 mm)."""
+    problem = gallery.make(
+        "box_stack", n=max(n // 2, 12), seed=seed, model=model, mass_ratio=mass_ratio, **STACK
+    ).problem
+    assert isinstance(problem, perp.ContactProblem)
+    assert isinstance(problem.A, perp.FactoredOperator)
+    assert problem.A.pairs is not None
+    bodies, jacobian = problem.A.pairs.as_given()
+    turning = np.zeros_like(jacobian)
+    turning[..., 3:] = jacobian[..., :3]  # a moment about the direction that its row pushes in
+    shape = (problem.contacts, 3, *jacobian.shape[1:])
+    blocks = np.concatenate([jacobian.reshape(shape), turning.reshape(shape)], axis=1).reshape(-1, *jacobian.shape[1:])
+    mass: Any = problem.A.mass
+    A = perp.FactoredOperator.from_body_pairs(np.repeat(bodies[::3], 6, axis=0), blocks, mass)
+    b = np.zeros((problem.contacts, 6))
+    b[:, :3] = problem.b.reshape(-1, 3)
+    return perp.ContactProblem(A, b.ravel(), [[0.5, 0.5, 0.02, 0.001, 0.001]], model, dimension=6)
+
+
 def single_contact(n: int, seed: int, *, model: str) -> Problem:
     """A sphere that slides or rolls (three rows), or a block on an incline (twelve)."""
     rng = np.random.default_rng(seed)
@@ -218,6 +238,10 @@ def _contact_families() -> list[Family]:
             words = f"stacked boxes, redundant, masses 1:{ratio:g}"
             make_stack = _from_gallery("box_stack", model=model, mass_ratio=ratio, **STACK)
             families.append(Family(f"stack 1:{ratio:g} {model}", words, make_stack, CONTACTS))
+    for ratio in (1.0, 1000.0):
+        words = f"the same with moments, masses 1:{ratio:g}"
+        make = partial(with_moments, model="cone", mass_ratio=ratio)
+        families.append(Family(f"wide stack 1:{ratio:g} cone", words, make, CONTACTS))
     for model in ("box", "cone"):
         make = partial(assembled, kind="box_stack", form="dense", model=model, **STACK)
         families.append(Family(f"dense stack {model}", "the same, A written out", make, (12, 100, 500)))

@@ -210,16 +210,18 @@ def test_the_page_on_newton_shows_what_really_happens(tmp_path, monkeypatch, cap
 def test_the_page_on_contact_shows_what_really_happens(tmp_path, monkeypatch, capsys):
     pytest.importorskip("mujoco")
     monkeypatch.chdir(tmp_path)
-    assert run_blocks(ROOT / "docs" / "contact.md") == 4
+    assert run_blocks(ROOT / "docs" / "contact.md") == 5
     printed = capsys.readouterr().out.splitlines()
     assert [line.split("[")[0].strip() for line in printed[:5]] == ["cone", "box", "convex", "K = 4", "K = 16"]
     assert "opens by 0.360 m/s" in printed[2]
-    assert "0.54019" in printed[5]
-    made, rests, residuals = printed[6:9]
+    assert printed[5] == "torsion 0.0: slides at 0.9706 m/s, spins at 50.000 rad/s"
+    assert printed[6] == "torsion 0.01: slides at 0.9854 m/s, spins at 49.787 rad/s"
+    assert "0.54019" in printed[7]
+    made, rests, residuals = printed[8:11]
     assert made.startswith("C = 4.00e-04 (m/s)/(N s), x = 0.0409 N s")
     assert rests == "rests 0.00136 mm deep, h C x / Γ = 0.00136 mm"
     assert residuals == "residual of the compliant law below 1e-8: True, of the rigid law 1.6e-05"
-    assert [float(line.split()[-2]) < 1e-10 for line in printed[9:]] == [False, True, True]  # who sticks
+    assert [float(line.split()[-2]) < 1e-10 for line in printed[11:]] == [False, True, True]  # who sticks
 
 
 def test_the_commands_of_the_readme_work(tmp_path):

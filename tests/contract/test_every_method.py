@@ -83,7 +83,8 @@ def test_a_method_solves_a_small_stack_with_friction(method, model):
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_a_method_describes_itself(method):
     assert method.name == method.name.lower()
-    assert method.accepts <= {"lcp", "box", "contact/box", "contact/cone", "contact/convex", "contact/disc"}
+    contacts = {f"{kind}/{model}" for kind in ("contact", "wide") for model in ("box", "cone", "convex", "disc")}
+    assert method.accepts <= {"lcp", "box", *contacts}
     assert method.family in method.__module__
     assert method.requires
     assert any(letter.isdigit() for letter in method.reference), "name a section, an equation or a year"

@@ -237,3 +237,25 @@ def test_tangents_have_a_compliance_of_their_own():
     np.testing.assert_array_equal(problem.A.compliance, [1e-3, 1e-5, 1e-5, 2e-3, 2e-5, 2e-5])
     with pytest.raises(ValueError, match=r"tangent_compliance\[0\] is -1"):
         perp.assemble_step([perp.ContactRows(J, friction=0.5, tangent_compliance=-1.0)], masses, np.zeros(6), 0.01)
+
+
+@pytest.mark.parametrize("columns", [2, 3, 5])
+def test_contacts_with_coefficients_of_their_own_are_assembled(columns):
+    """Groups with one coefficient may stand beside them; compliances of tangents are in the units of the cone."""
+    rng, rows = np.random.default_rng(0), columns + 1
+    J = rng.standard_normal((3 * rows, 12))
+    friction = rng.uniform(0.1, 0.5, (2, columns))
+    friction[1, 0] = 0.0
+    groups = [perp.ContactRows(J[: 2 * rows], friction=friction, tangent_compliance=0.25)]
+    one_for_all = [[0.3] * columns]
+    groups.append(perp.ContactRows(J[2 * rows :], friction=one_for_all if columns > 2 else 0.3))
+    problem = perp.assemble_step(groups, np.ones(12), rng.standard_normal(12), 0.01, model="cone", dimension=rows)
+    assert problem.kind == "wide/cone"
+    np.testing.assert_array_equal(problem.friction, np.vstack([friction, np.full((1, columns), 0.3)]))
+    soft = problem.A.compliance.reshape(3, rows)[:, 1:] * problem.levers[:, 1:] ** 2
+    np.testing.assert_allclose(soft[:2][problem.levers[:2, 1:] > 0.0], 0.25, rtol=1e-14)
+    np.testing.assert_array_equal(soft[2], 0.0)
+    assert perp.solve(problem, "cone_interior", tol=1e-10).success
+    wrong = perp.ContactRows(J[: 2 * rows], friction=np.ones((3, columns)))
+    with pytest.raises(InvalidProblem, match="3 lines for 2 contacts"):
+        perp.assemble_step([wrong], np.ones(12), np.zeros(12), 0.01, dimension=rows)

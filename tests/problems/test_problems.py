@@ -89,7 +89,7 @@ def test_contact_rows_come_first_and_other_rows_are_equations_by_default():
         (lambda: perp.ContactProblem(np.eye(3), np.zeros(3), 0.5, lower=0.0), "extra_rows"),
         (lambda: perp.ContactProblem(np.eye(3), np.zeros(3), [0.5, 0.5]), "make 6 rows, but A has 3"),
         (lambda: perp.ContactProblem(np.eye(3), np.zeros(3), 0.5, "cune"), "did you mean 'cone'"),
-        (lambda: perp.ContactProblem(np.eye(3), np.zeros(3), 0.5, dimension=4), "dimension is 4"),
+        (lambda: perp.ContactProblem(np.eye(3), np.zeros(3), 0.5, dimension=5), "dimension is 5"),
         (lambda: perp.ContactProblem(np.eye(4), np.zeros(4), [0.5], extra_rows=1, lower=2.0, upper=1.0), r"lower\[0\]"),
     ],
 )

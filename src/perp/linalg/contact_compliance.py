@@ -72,7 +72,10 @@ def _inertia(problem: ContactProblem) -> Vector:
     """w: the mean of A_ii over the rows of each contact, without what was added to them [1/kg]."""
     assert problem.diagonal is not None
     rows = problem.diagonal[: problem.contact_rows].reshape(problem.contacts, problem.dimension)
-    return np.asarray(np.maximum(rows.mean(axis=1) - problem.contact_compliance, 0.0))
+    share: float | Vector = 1.0
+    if problem.is_wide:
+        rows, share = problem.levers**2 * rows, np.mean(problem.levers > 0.0, axis=1)
+    return np.asarray(np.maximum(rows.mean(axis=1) - share * problem.contact_compliance, 0.0))
 
 
 def _by_load(problem: ContactProblem, inertia: Vector) -> Vector:
@@ -83,8 +86,7 @@ def _by_load(problem: ContactProblem, inertia: Vector) -> Vector:
         return np.zeros(problem.contacts)
     weight = np.where(inertia > 0.0, inertia, moving.mean())
     with np.errstate(all="ignore"):  # what overflows is found when the problem is made of it
-        sticking = _stick_softly(problem, weight).reshape(problem.contacts, problem.dimension)
-        impulse = np.linalg.norm(sticking, axis=1)
+        impulse = np.linalg.norm(problem.measured(_stick_softly(problem, weight)), axis=1)
         impulse = impulse + np.sqrt(np.mean(weight * impulse**2) / weight)
         return np.where(impulse > 0.0, speed / np.where(impulse > 0.0, impulse, 1.0), inertia)
 
@@ -102,6 +104,9 @@ def _stick_softly(problem: ContactProblem, weight: Vector) -> Vector:
     free[others] = ~(((lower >= 0.0) & (b >= 0.0)) | ((upper <= 0.0) & (b <= 0.0)))
     size = np.abs(problem.diagonal[others])
     own = np.where(size > 0.0, size, weight.mean())
-    shift = SOFTLY * np.concatenate([np.repeat(weight, problem.dimension), own])
+    levers = problem.levers
+    free[: problem.contact_rows] = levers.reshape(-1) > 0.0
+    soft = np.divide(weight[:, None], levers**2, out=np.ones(levers.shape), where=levers > 0.0)
+    shift = SOFTLY * np.concatenate([soft.reshape(-1), own])
     system = factor_or_exchange(problem, choose_system(problem), free, shift)
     return system.solve(np.where(free, -problem.b, 0.0))[: problem.contact_rows]

@@ -24,8 +24,18 @@ import numpy as np
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.friction import ContactProblem, require_dimension
-from perp.problems.inputs import EntriesLike, PerRow, Vector, VectorLike, as_bound, as_vector, require_number
+from perp.problems.coefficients import checked_friction, find_levers, require_dimension
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import (
+    EntriesLike,
+    PerRow,
+    PerTangent,
+    Vector,
+    VectorLike,
+    as_bound,
+    as_vector,
+    require_number,
+)
 from perp.problems.operators import BodyMasses, FactoredOperator, PlanarMasses
 from perp.problems.operators.masses import Mass, as_mass
 from perp.problems.operators.sparse import as_csr
@@ -165,12 +175,14 @@ class LimitRows(Softness, Rows):
 class ContactRows(LimitRows):
     """Contacts with friction; J has `dimension` rows for each, normal first, then tangents.
 
-    `friction` is a coefficient, one number or one a contact. Gap, restitution and softness belong to the normals, as in
-    `LimitRows`; friction holds against the velocity itself. `tangent_compliance` [(m/s)/(N s)] is C of the tangents,
-    one number or one a contact: the THESIS has it on all rows, so that A is definite where contacts are redundant.
+    `friction` is a coefficient, one number or one a contact, or a matrix with one for each tangent (torsion and rolling
+    need it, see `ContactProblem`). Gap, restitution and softness belong to the normals, as in `LimitRows`; friction
+    holds against the velocity itself. `tangent_compliance` [(m/s)/(N s)] is C of the tangents, one number or one a
+    contact, of moments in the units of their levers: the THESIS has it on all rows, so that A is definite where
+    contacts are redundant.
     """
 
-    friction: PerRow
+    friction: PerTangent
     tangent_compliance: PerRow = 0.0
 
     def terms(self, motion: Motion, dimension: int) -> Terms:
@@ -180,12 +192,20 @@ class ContactRows(LimitRows):
         normals = Motion(motion.before[::dimension], motion.free[::dimension], motion.time_step)
         b[::dimension], compliance[::dimension] = self.one_sided(normals)
         tangents = _not_negative(self.tangent_compliance, "tangent_compliance", normals.free.size)
+        levers = find_levers(self.coefficients_of_friction(motion.free.size, dimension), dimension)
         for k in range(1, dimension):
-            compliance[k::dimension] = tangents
+            own = levers[:, k]
+            np.divide(tangents, own**2, out=compliance[k::dimension], where=own > 0.0)
         return Terms(b, compliance, np.empty(0), np.empty(0))  # the friction law has the bounds
 
     def coefficients_of_friction(self, rows: int, dimension: int) -> Vector:
-        return _not_negative(self.friction, "friction", rows // dimension)
+        given: Any = self.friction
+        if dimension > 3 or np.ndim(given) == 2:
+            coefficients = checked_friction(given, "cone", rows, dimension)
+            if len(coefficients) != rows // dimension:
+                raise InvalidProblem(f"friction has {len(coefficients)} lines for {rows // dimension} contacts")
+            return coefficients
+        return _not_negative(given, "friction", rows // dimension)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -256,7 +276,16 @@ def assemble_step(
     ]
     b = _joined([one.b for one in terms])
     lower, upper = _joined([one.lower for one in terms]), _joined([one.upper for one in terms])
-    return ContactProblem(A, b, _joined(friction), model, dimension=dimension, lower=lower, upper=upper)
+    coefficients = _joined_coefficients(friction, dimension)
+    return ContactProblem(A, b, coefficients, model, dimension=dimension, lower=lower, upper=upper)
+
+
+def _joined_coefficients(parts: Sequence[Vector], dimension: int) -> Vector:
+    """One a contact, or one for each tangent where some group or the dimension needs it."""
+    if dimension <= 3 and all(part.ndim == 1 for part in parts):
+        return _joined(parts)
+    spread = [np.repeat(part[:, None], dimension - 1, axis=1) if part.ndim == 1 else part for part in parts]
+    return np.concatenate([np.empty((0, dimension - 1)), *spread])
 
 
 def _all_rows(groups: Sequence[Rows], mass: Mass) -> tuple[FactoredOperator, list[int]]:

@@ -87,6 +87,8 @@ def contact_states(problem: ContactProblem, x: PointLike, tol: float = 1e-6) -> 
 
     so that `tol` is a speed [m/s] throughout, whatever the masses are. Slip is told by the motion, not by the impulse:
     a contact at the rim of its cone that does not move sticks. Fixed discs rub without pressing, which is not told.
+    Rows with coefficients of their own count as |(l_1 y_1, l_2 y_2, ...)|, in the units of `problem.levers`: contacts
+    that spin or roll slide, too, unless the row has no friction.
     """
     if not isinstance(problem, ContactProblem):
         raise TypeError(f"problem is {type(problem).__name__}; a perp.ContactProblem is needed")
@@ -95,7 +97,7 @@ def contact_states(problem: ContactProblem, x: PointLike, tol: float = 1e-6) -> 
     given = find_impulses(source, cast(Answer, x).x, problem) if isinstance(source, Problem) else getattr(x, "x", x)
     impulses = as_vector(given, "x", problem.n)
     with np.errstate(all="ignore"):  # overflow shows in the numbers
-        y = problem.slack(impulses)[: problem.contact_rows].reshape(problem.contacts, problem.dimension)
+        y = problem.levers * problem.slack(impulses)[: problem.contact_rows].reshape(problem.levers.shape)
         opening, slip = y[:, 0].copy(), np.hypot.reduce(y[:, 1:], axis=1, initial=0.0)
         presses = problem.normal_speeds(impulses) > tol
     pressing = np.where(slip > tol, ContactState.SLIDING, ContactState.STICKING)

@@ -11,15 +11,22 @@ from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem, suggest
 from perp.problems.box import checked_bounds
-from perp.problems.inputs import MatrixLike, PerRow, Vector, VectorLike, as_vector, freeze, require_count
-from perp.problems.operators import Operator
+from perp.problems.coefficients import checked_friction, find_levers, find_strength, require_dimension
+from perp.problems.inputs import (
+    Matrix,
+    MatrixLike,
+    PerRow,
+    PerTangent,
+    Vector,
+    VectorLike,
+    as_vector,
+    freeze,
+    require_count,
+)
 from perp.problems.operators.base import DIAGONAL
 from perp.problems.problem import Problem, find_row_scales
 
 MODELS = ("box", "cone", "convex", "disc")
-
-SURFACE = 1.0 + 2.0**-50
-"""A point that leaves a cone or a disc by rounding alone counts as inside, so that projecting twice changes nothing."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,7 +34,8 @@ class ContactProblem(Problem):
     """Contacts with Coulomb friction, and optional further rows (joints, limits, motors).
 
     x holds impulses [N s], y = A x + b relative velocities [m/s]. Contact c owns the rows
-    `dimension * c + (0, 1, 2)`: normal, tangent, tangent (`dimension=2`: normal, tangent). In all models but "convex"
+    `dimension * c + (0, 1, 2)`: normal, tangent, tangent (`dimension=2`: normal, tangent; 4 and 6: see below). In all
+    models but "convex"
 
         0 <= x_n  ⊥  y_n >= 0.
 
@@ -45,7 +53,18 @@ class ContactProblem(Problem):
     staggering, where r_c is the coefficient times a normal impulse that is known. It is convex as well, without a gap.
     **Here `friction` is no coefficient but the radius r_c itself [N s].** (In two dimensions the disc is [-r_c, r_c].)
 
-    `friction` is one number for all or one a contact, >= 0. After the contacts may come `extra_rows` ordinary rows with
+    `friction` is one number for all or one a contact, >= 0; or a matrix with a line for each contact (or one line for
+    all) and a column for each row beside the normal. It must be one with `dimension=4`, whose fourth row is the moment
+    about the normal (torsion), and `dimension=6`, with two rolling moments after it; impulses are then [N m s] and
+    velocities [rad/s] there, and coefficients metres. With u_i = mu_i y_i the law of the cone is
+
+        |(x_1/mu_1, ..., x_k/mu_k)| <= x_n,    (x_i/mu_i) = -x_n u / |u|  where u is not 0,     x_i = 0  where mu_i = 0,
+
+    one limit for sliding, spinning and rolling together, that which dissipates most; and the other models are changed
+    likewise (disc: the columns are the half-axes of a fixed ellipsoid). Residuals of such contacts are in units of the
+    first coefficient (`levers`). Few methods take them: `cone_interior`, `cone_newton`, and "auto", which asks these.
+
+    After the contacts may come `extra_rows` ordinary rows with
     bounds `lower` and `upper` (numbers, or arrays that also tell how many rows there are); by default they are
     equations (y = 0, x free), as joints are.
 
@@ -65,7 +84,7 @@ class ContactProblem(Problem):
         self,
         A: MatrixLike,
         b: VectorLike,
-        friction: PerRow,
+        friction: PerTangent,
         model: str = "box",
         *,
         dimension: int = 3,
@@ -79,16 +98,16 @@ class ContactProblem(Problem):
             raise InvalidProblem(f"model {model!r} is unknown{suggest(str(model), MODELS)}")
         require_dimension(dimension)
         others = _count_extra_rows(extra_rows, lower, upper, self.n)
-        coefficients = _checked_friction(friction, model, self.n - others, dimension)
-        expected = dimension * coefficients.size + others
+        coefficients = checked_friction(friction, model, self.n - others, dimension)
+        contacts = len(coefficients)
+        expected = dimension * contacts + others
         if expected != self.n:
             raise InvalidProblem(
-                f"{coefficients.size} contacts of {dimension} rows and {others} extra rows make {expected} rows, "
+                f"{contacts} contacts of {dimension} rows and {others} extra rows make {expected} rows, "
                 f"but A has {self.n}: check the length of friction, dimension and extra_rows"
             )
         low, high = checked_bounds(lower, upper, others)
-        compliance = _checked_compliance(contact_compliance, coefficients.size)
-        _require_contained(compliance, self.A, dimension)
+        compliance = _checked_compliance(contact_compliance, contacts)
         for name, value in (
             ("friction", coefficients),
             ("model", model),
@@ -98,15 +117,21 @@ class ContactProblem(Problem):
             ("contact_compliance", compliance),
         ):
             object.__setattr__(self, name, value)
+        self._require_contained()
 
     @property
     def kind(self) -> str:
-        return f"contact/{self.model}"
+        return f"wide/{self.model}" if self.is_wide else f"contact/{self.model}"
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether every row beside the normal has a coefficient of its own."""
+        return self.friction.ndim == 2
 
     @property
     def contacts(self) -> int:
         """The number of contacts."""
-        return self.friction.size
+        return len(self.friction)
 
     @property
     def contact_rows(self) -> int:
@@ -116,7 +141,7 @@ class ContactProblem(Problem):
     @property
     def has_discs(self) -> bool:
         """Whether the tangents of a contact are bounded by a disc; in two dimensions a disc is an interval."""
-        return self.model in ("cone", "disc") and self.dimension == 3
+        return self.model in ("cone", "disc") and self.dimension > 2
 
     @property
     def normal_rows(self) -> NDArray[np.intp]:
@@ -128,7 +153,27 @@ class ContactProblem(Problem):
 
     def tangent_limits(self, x: Vector) -> Vector:
         """What bounds the tangents of each contact at x: a given radius, or friction times the normal impulse."""
-        return self.friction if self.model == "disc" else self.friction * np.maximum(x[self.every(0)], 0.0)
+        if self.model == "disc":
+            return self.friction
+        normals = np.maximum(x[self.every(0)], 0.0)
+        return self.friction * (normals[:, None] if self.is_wide else normals)
+
+    def measured(self, x: Vector) -> Matrix:
+        """The impulses of contacts in the units of `levers`, one line a contact; 0 for rows without one."""
+        contacts = x[: self.contact_rows].reshape(self.contacts, self.dimension)
+        if not self.is_wide:
+            return contacts
+        return np.divide(contacts, self.levers, out=np.zeros(contacts.shape), where=self.levers > 0.0)
+
+    @cached_property
+    def strength(self) -> Vector:
+        """One coefficient (model disc: radius) a contact: all there is, or the one that the others are measured by."""
+        return find_strength(self.friction)
+
+    @cached_property
+    def levers(self) -> Matrix:
+        """What each row of a contact is measured by (`perp.problems.coefficients`), one line a contact."""
+        return find_levers(self.friction, self.dimension)
 
     def normal_speeds(self, x: Vector) -> Vector:
         """A_nn x_n of each contact [m/s], the speed that its normal impulse makes; x_n where A_nn is not known."""
@@ -136,12 +181,13 @@ class ContactProblem(Problem):
         return normals if self.diagonal is None else self.diagonal[self.every(0)] * normals
 
     def bounds(self, x: Vector) -> tuple[Vector, Vector]:
-        """Bounds at x. Those of a tangent in a cone or disc are the disc's, with no regard to the other tangent."""
+        """Bounds at x. Those of a tangent in a cone or disc are the disc's, with no regard to the other tangents."""
         lower, upper = np.zeros(self.n), np.full(self.n, np.inf)
         limit = self.tangent_limits(x)
         for tangent in range(1, self.dimension):
-            np.negative(limit, out=lower[self.every(tangent)])
-            upper[self.every(tangent)] = limit
+            own = limit[:, tangent - 1] if self.is_wide else limit
+            np.negative(own, out=lower[self.every(tangent)])
+            upper[self.every(tangent)] = own
         lower[self.contact_rows :] = self.lower
         upper[self.contact_rows :] = self.upper
         return lower, upper
@@ -149,11 +195,14 @@ class ContactProblem(Problem):
     def project(self, x: Vector) -> Vector:
         """Normals to x_n >= 0, then tangents to the bounds (or the disc) that those normals allow; others to theirs.
 
-        Convex contacts go to the nearest point of their cone, normal and tangents together.
+        Convex contacts go to the nearest point of their cone, normal and tangents together. Distances of wide contacts
+        are those in the units of `levers`.
         """
         projected = np.array(x, dtype=np.float64)
-        if self.model == "convex":
-            projected[: self.contact_rows] = _nearest_in_cones(self, projected)
+        if self.is_wide or self.model == "convex":
+            from perp.problems.contact_projection import nearest_of_contacts
+
+            projected[: self.contact_rows] = nearest_of_contacts(self, projected)
             projected[self.contact_rows :] = np.clip(projected[self.contact_rows :], self.lower, self.upper)
         else:
             from perp.kernels import contact_bounds
@@ -162,12 +211,15 @@ class ContactProblem(Problem):
             contact_bounds.project_contacts(width, law, self.friction, self.lower, self.upper, projected)
         return projected
 
-    def with_model(self, model: str, *, friction: PerRow | None = None, radii: PerRow | None = None) -> ContactProblem:
+    def with_model(
+        self, model: str, *, friction: PerTangent | None = None, radii: PerTangent | None = None
+    ) -> ContactProblem:
         """The same contacts and other rows under another model; A and b are shared.
 
         The model `disc` needs its `radii` [N s], for example `problem.tangent_limits(x)` of some impulses x; from it to
         another model needs coefficients: `friction`, which may also be given to change those that are there.
         """
+        strength: Any
         if model == "disc":
             if friction is not None:
                 raise TypeError("with_model('disc') takes radii [N s], not friction")
@@ -179,7 +231,11 @@ class ContactProblem(Problem):
         if strength is None:
             missing = "radii=... [N s]" if model == "disc" else "friction=..., as the discs have radii, no coefficients"
             raise InvalidProblem(f"from model {self.model!r} to {model!r} needs {missing}")
-        if np.ndim(strength) == 0:
+        if self.is_wide and self.is_compliant:  # which is measured by the coefficients
+            rigid = self.with_compliance(0.0)
+            changed = ContactProblem(rigid.A, self.b, strength, model, **rigid._others())
+            return changed.with_compliance(self.contact_compliance)
+        if np.ndim(strength) == 0 and not self.is_wide:
             strength = np.full(self.contacts, strength)
         return ContactProblem(self.A, self.b, strength, model, **self._others())
 
@@ -207,10 +263,24 @@ class ContactProblem(Problem):
         return ContactProblem(A, self.b, self.friction, self.model, **others)
 
     def _on_rows(self, one_a_contact: Vector) -> Vector:
-        """The number of each contact on all of its rows, 0 on the others."""
-        rows = np.zeros(self.n)
-        rows[: self.contact_rows] = np.repeat(one_a_contact, self.dimension)
+        """The compliance of each contact on all of its rows, in their units; 0 where nothing moves, and on others."""
+        rows, levers = np.zeros(self.n), self.levers
+        of_contacts = rows[: self.contact_rows].reshape(levers.shape)
+        np.divide(one_a_contact[:, None], levers**2, out=of_contacts, where=levers > 0.0)
         return rows
+
+    def _require_contained(self) -> None:
+        """What is said to be a part of C must not be more than all of it."""
+        if self.A.factored is None or not self.is_compliant:
+            return
+        whole = self.A.factored.compliance
+        more = np.flatnonzero(self._on_rows(self.contact_compliance) > whole)
+        if more.size:
+            c = int(more[0]) // self.dimension
+            raise InvalidProblem(
+                f"contact_compliance[{c}] is {self.contact_compliance[c]}, but A has {whole[more[0]]}: "
+                "with_compliance adds it to A"
+            )
 
     def _others(self) -> dict[str, Any]:
         """What the constructor takes beside A, b, friction and model."""
@@ -252,15 +322,11 @@ class ContactProblem(Problem):
     def __repr__(self) -> str:
         others = self.n - self.contact_rows
         softest = f", compliance up to {self.contact_compliance.max():.3g}" if self.is_compliant else ""
+        space = f"{self.dimension}D" if self.dimension <= 3 else f"{self.dimension} rows each"
         return (
-            f"<ContactProblem with {self.contacts} contacts ({self.model} friction, {self.dimension}D)"
+            f"<ContactProblem with {self.contacts} contacts ({self.model} friction, {space})"
             f"{softest}{f', {others} other rows' if others else ''}, {self.A.form} A>"
         )
-
-
-def require_dimension(dimension: Any) -> None:
-    if dimension not in (2, 3):
-        raise InvalidProblem(f"dimension is {dimension}; 2 (normal, tangent) or 3 (normal, tangent, tangent)")
 
 
 def law_number(problem: ContactProblem) -> np.uint64:
@@ -273,23 +339,6 @@ def _law_numbers() -> dict[str, np.uint64]:
     from perp.kernels import cones
 
     return {"box": cones.BOXES, "cone": cones.DISCS, "convex": cones.CONES, "disc": cones.FIXED_DISCS}
-
-
-def _nearest_in_cones(problem: ContactProblem, x: Vector) -> Vector:
-    """The rows of the contacts, each projected on its cone K.
-
-    Between K and its polar cone, the nearest point lies on the surface, on the line (cosine, sine x_t / |x_t|).
-    """
-    contacts = x[: problem.contact_rows].reshape(problem.contacts, problem.dimension)
-    normal, tangents = contacts[:, 0], contacts[:, 1:]
-    cosine = 1.0 / np.hypot(1.0, problem.friction)
-    sine = problem.friction * cosine
-    length = np.abs(tangents[:, 0]) if problem.dimension == 2 else np.hypot(tangents[:, 0], tangents[:, 1])
-    inside = (cosine * length <= SURFACE * sine * normal) & (normal >= 0.0)
-    along = np.maximum(cosine * normal + sine * length, 0.0)
-    factor = np.divide(sine * along, length, out=np.zeros(problem.contacts), where=length > 0.0)
-    nearest = np.concatenate([(cosine * along)[:, None], factor[:, None] * tangents], axis=1)
-    return np.where(inside[:, None], contacts, nearest).reshape(-1)
 
 
 def _count_extra_rows(extra_rows: int | None, lower: Any, upper: Any, n: int) -> int:
@@ -306,24 +355,6 @@ def _count_extra_rows(extra_rows: int | None, lower: Any, upper: Any, n: int) ->
     return count
 
 
-def _checked_friction(friction: Any, model: str, n: int, dimension: int) -> Vector:
-    if np.ndim(friction) == 0:
-        contacts, left_over = divmod(n, dimension)
-        if left_over:
-            raise InvalidProblem(
-                f"contacts take {dimension} rows each, and {n} is no multiple of {dimension}: "
-                f"pass dimension=2 for planar contacts, extra_rows=... for rows after the contacts"
-            )
-        friction = np.full(contacts, friction)
-    coefficients = as_vector(friction, "friction")
-    negative = coefficients < 0
-    if negative.any():
-        c = int(np.argmax(negative))
-        meaning = "radius" if model == "disc" else "coefficient"
-        raise InvalidProblem(f"friction[{c}] is {coefficients[c]}; a {meaning} must not be negative")
-    return coefficients
-
-
 def _checked_compliance(compliance: Any, contacts: int) -> Vector:
     if type(compliance) is float and compliance == 0.0:  # what most people have
         return freeze(np.zeros(contacts))
@@ -334,16 +365,3 @@ def _checked_compliance(compliance: Any, contacts: int) -> Vector:
         c = int(negative[0])
         raise InvalidProblem(f"contact_compliance[{c}] is {checked[c]}; it must not be negative")
     return checked
-
-
-def _require_contained(compliance: Vector, A: Operator, dimension: int) -> None:
-    """What is said to be a part of C must not be more than all of it."""
-    if A.factored is None or not compliance.any():
-        return
-    whole = A.factored.compliance[: dimension * compliance.size].reshape(-1, dimension).min(axis=1)
-    more = np.flatnonzero(compliance > whole)
-    if more.size:
-        c = int(more[0])
-        raise InvalidProblem(
-            f"contact_compliance[{c}] is {compliance[c]}, but A has {whole[c]}: with_compliance adds it to A"
-        )

@@ -56,6 +56,8 @@ NumberLike: TypeAlias = float | np.floating[Any] | np.integer[Any]
 VectorLike: TypeAlias = SupportsArray | Sequence[float] | Sequence[np.floating[Any]] | Sequence[np.integer[Any]]
 PerRow: TypeAlias = NumberLike | VectorLike
 """One number for all rows (or contacts), or one for each."""
+PerTangent: TypeAlias = PerRow | Sequence[VectorLike]
+"""The same for contacts, or a matrix with a number for each of their tangents."""
 PointLike: TypeAlias = VectorLike | Answer
 EntriesLike: TypeAlias = SupportsArray | SparseLike | Sequence[VectorLike]
 """A matrix whose entries are given."""

@@ -11,7 +11,8 @@ either.) r is computed as clip(s_i y_i, x_i - upper_i, x_i - lower_i), which is 
 large x.
 
 The contacts of the convex model have the natural map of their cone, x - P_K(x - s y), with one s a contact. Tangents in
-a disc, whose radius is given (model `disc`) or stands at the normal impulse (`cone`), have that of the disc.
+a disc, whose radius is given (model `disc`) or stands at the normal impulse (`cone`), have that of the disc. Rows with
+coefficients of their own are measured in the units of their levers [N s, m/s] (`perp.problems.coefficients`).
 """
 
 from __future__ import annotations
@@ -149,7 +150,7 @@ def verify(problem: Problem, x: PointLike, *, prove: bool = False) -> Residuals:
 
 def _without_compliance(problem: ContactProblem, x: Vector) -> tuple[float, float]:
     """The residual of the rigid law, and the largest C_c |x_c|."""
-    impulses = x[: problem.contact_rows].reshape(problem.contacts, problem.dimension)
+    impulses = problem.measured(x)
     speeds = problem.contact_compliance * np.linalg.norm(impulses, axis=1)
     return measure(problem.with_compliance(0.0), x).residual, float(np.max(speeds, initial=0.0))
 
@@ -165,8 +166,7 @@ def measure(problem: Problem, x: Vector) -> Residuals:
     is_contact = isinstance(problem, ContactProblem)
     has_cones = isinstance(problem, ContactProblem) and problem.model != "disc"
     if isinstance(problem, ContactProblem):
-        width = np.uint64(problem.dimension)
-        kernels.measure_contacts(x, y, width, law_number(problem), problem.friction, scale, diagonal, totals)
+        _measure_contacts(problem, x, y, diagonal, totals)
         kernels.measure_rows(
             np.uint64(problem.contact_rows), x, y, problem.lower, problem.upper, scale, diagonal, totals
         )
@@ -198,6 +198,17 @@ def measure(problem: Problem, x: Vector) -> Residuals:
         energy_mean=float(totals[kernels.ENERGY_SUM]) / problem.n if has_energy else None,
         energy_max=float(totals[kernels.ENERGY_MAX]) if has_energy else None,
     )
+
+
+def _measure_contacts(problem: ContactProblem, x: Vector, y: Vector, diagonal: Vector, totals: Vector) -> None:
+    from perp.kernels import residuals, wide_contacts
+
+    law, last = law_number(problem), (problem.row_scales, diagonal, totals)
+    if problem.is_wide:
+        friction = (problem.strength, problem.levers.reshape(-1))
+        wide_contacts.measure_contacts(x, y, problem.dimension, law, *friction, *last)
+    else:
+        residuals.measure_contacts(x, y, np.uint64(problem.dimension), law, problem.friction, *last)
 
 
 def _objective(problem: Problem, x: Vector, y: Vector) -> float:
@@ -245,6 +256,12 @@ class Watch:
             bounds = (problem.lower, problem.upper)
             self._pass = watching.watch_contacts
             self._arguments: tuple[Any, ...] = (width, law, problem.friction, *bounds, problem.row_scales)
+            if problem.is_wide:
+                from perp.kernels import wide_contacts
+
+                self._pass = wide_contacts.watch_contacts
+                friction = (problem.strength, problem.levers.reshape(-1))
+                self._arguments = (problem.dimension, law, *friction, *bounds, problem.row_scales)
             self._arguments += (self.previous, self.mark, inside)
         else:
             scaled = problem.has_extreme_rows

@@ -131,7 +131,7 @@ def _with_b(problem: ContactProblem, b: Vector) -> ContactProblem:
 
 def require_least_norm(problem: Problem) -> None:
     """Say what is wrong with asking for least norms here."""
-    if not isinstance(problem, ContactProblem) or problem.model not in MODELS:
+    if not isinstance(problem, ContactProblem) or problem.model not in MODELS or problem.is_wide:
         kind = problem.kind if isinstance(problem, ContactProblem) else type(problem).__name__
         raise ValueError(f"impulses='least_norm' is for contacts with model {', '.join(MODELS)}; this is {kind}")
     if not {DIAGONAL, TO_SPARSE} <= problem.A.ability_set:

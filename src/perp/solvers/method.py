@@ -44,7 +44,8 @@ class Method(ABC):
     """The one name: roster, command line, tables."""
     family: ClassVar[str]
     accepts: ClassVar[frozenset[str]]
-    """The problem kinds: `lcp`, `box`, `contact/box`, `contact/cone`, `contact/convex`, `contact/disc`."""
+    """The problem kinds: `lcp`, `box`, `contact/box`, `contact/cone`, `contact/convex`, `contact/disc`, and `wide/box`,
+    ... for contacts with a coefficient for every row (torsion, rolling)."""
     needs: ClassVar[frozenset[str]]
     """The operator abilities (`perp.problems.operators.base`)."""
     requires: ClassVar[str]

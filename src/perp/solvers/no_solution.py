@@ -65,7 +65,7 @@ def find_no_solution(
     """A proof that the problem has no solution, if one is found in that time.
 
     `hints` are vectors that may be nearly one, as methods leave them. Works for LCPs, boxed LCPs and contact problems
-    of any model whose A can be formed; returns None otherwise.
+    of any model, with one coefficient a contact, whose A can be formed; returns None otherwise.
     """
     return search_no_solution(problem, max_seconds=max_seconds, hints=hints).certificate
 
@@ -100,7 +100,9 @@ class _Searching:
 
     def run(self, hints: Iterable[Vector]) -> Account:
         certificate = None
-        if self.problem.n and TO_SPARSE in self.problem.A.ability_set:
+        if isinstance(self.problem, ContactProblem) and self.problem.is_wide:
+            self.steps.append("no proof is known for contacts whose rows have coefficients of their own")
+        elif self.problem.n and TO_SPARSE in self.problem.A.ability_set:
             try:
                 for found in self._attempts(hints):
                     certificate = found

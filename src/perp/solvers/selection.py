@@ -119,7 +119,10 @@ def _persists(problem: ContactProblem, x: Vector, y: Vector) -> bool:
     root = np.sqrt(equations.stiffness[free])  # units in which every contact weighs the same; E stays as it is
     A = problem.A.to_dense()[np.ix_(free, free)] / root / root[:, None]
     E_free, G_free = (BlockDiagonal(part.blocks[presses], part.diagonal[G.diagonal > 0.0]) for part in (E, G))
-    derivative = E_free.apply(np.eye(root.size)) + root[:, None] * G_free.apply(root[:, None] * A)
+    own = E_free.apply(np.eye(root.size))
+    if problem.is_wide:  # rows of a contact differ in their units
+        own = root[:, None] * own / root
+    derivative = own + root[:, None] * G_free.apply(root[:, None] * A)
     left, null = _null_vectors(derivative)
     if not null.size:
         return float(np.linalg.slogdet(derivative)[0]) > 0.0

@@ -127,6 +127,7 @@ def _warm_up_cone_newton(forms: list[Operator]) -> None:
     for A in forms:
         for model in ("box", "cone", "convex", "disc"):
             solve(ContactProblem(A, -np.ones(6), 0.5, model), ConeNewton(start_sweeps=0), max_iterations=2)
+    solve(ContactProblem(forms[0], -np.ones(6), [[0.5, 0.5, 0.02, 0.01, 0.01]], "cone", dimension=6)).verify()
 
 
 def _warm_up_krylov(bodies: FactoredOperator) -> None:

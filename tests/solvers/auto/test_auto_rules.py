@@ -33,6 +33,9 @@ def lcp(A):
 
 
 CASES = {
+    "wide contacts": perp.ContactProblem(
+        BIG[:12, :12], -np.ones(12), [[0.5, 0.5, 0.02, 0.01, 0.01]], "cone", dimension=6
+    ),
     "small grid": lcp(perp.StencilOperator((5, 4), 4.5)),
     "grid": lcp(perp.StencilOperator((60, 60), 4.5)),
     "product with a diagonal": lcp(perp.MatrixFreeOperator(PRODUCT, SPD.diagonal())),

@@ -7,6 +7,8 @@ from perp.problems.certificates.certificate import Certificate
 from perp.problems.certificates.exhaustion import prove_by_exhaustion
 from perp.problems.certificates.rays import certify_ray
 from perp.problems.certificates.separation import check_vector
+from perp.problems.coefficients import require_one_coefficient
+from perp.problems.friction import ContactProblem
 from perp.problems.inputs import VectorLike, as_vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
@@ -21,6 +23,8 @@ def verify_certificate(problem: Problem, certificate: Certificate | VectorLike) 
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is {type(problem).__name__}; perp.LCP, BoxLCP or ContactProblem is needed")
+    if isinstance(problem, ContactProblem):
+        require_one_coefficient(problem, "verify_certificate")
     if TO_SPARSE not in problem.A.ability_set:
         raise MissingAbility(f"A^T u is needed, and a {problem.A.form} operator cannot give it")
     if isinstance(certificate, Certificate):

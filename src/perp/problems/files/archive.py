@@ -91,9 +91,9 @@ class Archive:
     def __contains__(self, name: str) -> bool:
         return name + SUFFIX in self._members
 
-    def numbers(self, name: str, dimensions: int = 1) -> Vector:
-        """A float64 array."""
-        return self._array(name, "numbers", dimensions)
+    def numbers(self, name: str, *dimensions: int) -> Vector:
+        """A float64 array of so many dimensions, or of one of several numbers of them; default 1."""
+        return self._array(name, "numbers", *(dimensions or (1,)))
 
     def integers(self, name: str, dimensions: int = 1) -> NDArray[Any]:
         """An array of signed integers of 32 or 64 bits."""
@@ -111,14 +111,15 @@ class Archive:
     def fault(self, name: str, why: str) -> FileFormatError:
         return self.guard.fault(name + SUFFIX, why)
 
-    def _array(self, name: str, meaning: Meaning, dimensions: int) -> NDArray[Any]:
+    def _array(self, name: str, meaning: Meaning, *dimensions: int) -> NDArray[Any]:
         data = self._unpack(name)
         header = self._header(name, data)
         if not _TYPES[meaning].fullmatch(header.type):
             advice = "; pickled objects are never read" if "O" in header.type else ""
             raise self.fault(name, f"the type is '{header.type}', but {meaning} must stand here{advice}")
-        if len(header.shape) != dimensions:
-            raise self.fault(name, f"the shape is {header.shape}; {dimensions} dimensions are needed")
+        if len(header.shape) not in dimensions:
+            needed = " or ".join(map(str, dimensions))
+            raise self.fault(name, f"the shape is {header.shape}; {needed} dimensions are needed")
         dtype = np.dtype(header.type)
         declared, held = math.prod(header.shape) * dtype.itemsize, len(data) - header.length
         if declared != held:

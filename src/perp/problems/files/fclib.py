@@ -173,6 +173,8 @@ def _as_expressible(problem: Problem, path: Path) -> ContactProblem:
     """The problem, if FCLIB has words for it."""
     if not isinstance(problem, ContactProblem):
         raise FileFormatError(f"{path}: FCLIB holds frictional contact problems; save this {problem.kind} as .npz")
+    if problem.is_wide:
+        raise FileFormatError(f"{path}: FCLIB means one coefficient a contact, without moments; save it as .npz")
     if problem.model != "cone":
         raise FileFormatError(
             f"{path}: FCLIB means the friction cone, and this problem has model={problem.model!r}; save it as .npz, "

@@ -32,8 +32,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from perp.errors import FileFormatError
+from perp.errors import FileFormatError, InvalidProblem
 from perp.problems.box import BoxLCP
+from perp.problems.coefficients import require_one_coefficient
 from perp.problems.files.guard import Budget, FileGuard
 from perp.problems.files.market_header import NOTE, read_header
 from perp.problems.files.market_text import open_text, read_matrix, read_vector, write_matrix, write_vector
@@ -104,9 +105,17 @@ def _vectors_of(problem: Problem) -> dict[str, Vector]:
     if isinstance(problem, BoxLCP):
         return {"b": problem.b, "lower": problem.lower, "upper": problem.upper}
     if isinstance(problem, ContactProblem):
+        _require_expressible(problem)
         others = {"lower": problem.lower, "upper": problem.upper} if problem.lower.size else {}
         return {"b": problem.b, "friction": problem.friction} | others
     raise FileFormatError(f"perp has no way to save a {type(problem).__name__}")
+
+
+def _require_expressible(problem: ContactProblem) -> None:
+    try:
+        require_one_coefficient(problem, "the .mtx format")
+    except InvalidProblem as error:
+        raise FileFormatError(f"{error}; save it as .npz") from None
 
 
 def _read_friction_law(guard: FileGuard, notes: dict[str, str]) -> tuple[str, int]:

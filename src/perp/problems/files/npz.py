@@ -7,7 +7,7 @@ Members (each a `.npy` array; `np.load` reads them too):
     form, ...                     the form of A and its arrays: see `operator_arrays`
     b                             always
     lower, upper                  'box': one number a row; 'contact': one a row after the contacts
-    friction, model, dimension    'contact'
+    friction, model, dimension    'contact'; friction is a matrix where each tangent has a coefficient of its own
     contact_compliance            'contact': the part of the diagonal of A that `with_compliance` added, one number a
                                   contact; not there where it is zero
     x                             a known solution, if there is one
@@ -94,7 +94,8 @@ def _problem_from_arrays(archive: Archive) -> Problem:
         raise archive.fault("kind", f"the kind of problem is {kind!r}, which is unknown{suggest(kind, KINDS)}")
     A, b = operator_from_arrays(archive), archive.numbers("b")
     if kind == "contact":
-        model, dimension, friction = archive.word("model"), archive.integer("dimension"), archive.numbers("friction")
+        model, dimension = archive.word("model"), archive.integer("dimension")
+        friction = archive.numbers("friction", 1, 2)
         lower, upper = archive.numbers("lower"), archive.numbers("upper")
         compliance = archive.numbers("contact_compliance") if "contact_compliance" in archive else 0.0
         return ContactProblem(

@@ -35,7 +35,7 @@ def fixed_box(
     A contact that turns out to separate still rubs with its limit, and one that is pressed harder than was foreseen
     slides too early: compare the answer with the law, `perp.verify(problem, result.x)`.
     """
-    contacts = require_contacts(problem)
+    contacts = require_contacts(problem, "fixed_box")
     found = _find_limits(contacts, normal_impulses, limits)
     sides = np.repeat(found[:, None], contacts.dimension, axis=1)
     lower, upper = -sides, sides

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from perp.problems.box import BoxLCP
+from perp.problems.coefficients import require_one_coefficient
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import MatrixLike, PerRow, PointLike, Vector, VectorLike, as_vector
 from perp.problems.lcp import LCP
@@ -107,7 +108,10 @@ def make_restated(
     return RestatedBoxLCP(A, b, lower, upper, origin)
 
 
-def require_contacts(problem: Any) -> ContactProblem:
+def require_contacts(problem: Any, without_wide: str = "") -> ContactProblem:
+    """`without_wide` is the name of what takes one coefficient a contact only."""
     if not isinstance(problem, ContactProblem):
         raise TypeError(f"problem is {type(problem).__name__}; a perp.ContactProblem is needed")
+    if without_wide:
+        require_one_coefficient(problem, without_wide)
     return problem

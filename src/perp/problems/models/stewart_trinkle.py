@@ -53,7 +53,7 @@ def stewart_trinkle(problem: ContactProblem, directions: int | None = None) -> R
 
     The problem keeps `origin`, and has `impulses(x)` and `unknowns(impulses)` for the way back and forth.
     """
-    contacts = require_contacts(problem)
+    contacts = require_contacts(problem, "stewart_trinkle")
     origin = StewartTrinkle(contacts, _checked_directions(directions, contacts.dimension))
     width, extra = origin.width, contacts.n - contacts.contact_rows
     lower = np.concatenate([np.zeros(contacts.contacts * width), contacts.lower])

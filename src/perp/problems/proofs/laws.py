@@ -95,7 +95,8 @@ def rows_of(problem: Problem) -> Rows | str:
         lower, upper = (bound.copy() for bound in problem.bounds(np.zeros(n)))
         if problem.model != "disc":
             for tangent in range(1, problem.dimension):
-                factor[problem.every(tangent)] = problem.friction
+                own = problem.friction[:, tangent - 1] if problem.is_wide else problem.friction
+                factor[problem.every(tangent)] = own
                 partner[problem.every(tangent)] = problem.normal_rows
     else:
         lower, upper = problem.bounds(np.zeros(n))

@@ -41,6 +41,11 @@ class Features:
         return self.kind.startswith("contact/")
 
     @property
+    def is_wide(self) -> bool:
+        """Whether these are contacts whose rows have coefficients of their own, as for torsion and rolling."""
+        return self.kind.startswith("wide/")
+
+    @property
     def is_planar(self) -> bool:
         """Whether these are contacts in a plane, boxes and cones alike."""
         problem = self.problem

@@ -119,6 +119,19 @@ MANY_CONTACTS = (
 
 RULES: tuple[Rule, ...] = (
     Rule(
+        "wide contacts",
+        lambda it: it.is_wide,
+        (
+            Step(ConeInterior()),
+            Step(ConeNewton(), iterations=300),
+            Step(ConeNewton(), iterations=50, from_compliance=True),
+            Step(ConeInterior(space="contact"), from_best=False),
+            Step(ConeNewton()),
+        ),
+        "contacts with torsion and rolling: interior points of cones with any number of tangents, then Newton's method",
+        "wide stack 1:1 cone, wide stack 1:1000 cone",
+    ),
+    Rule(
         "small grid",
         lambda it: it.is_grid and not it.has_contacts and it.n <= FEW_CELLS,
         (Step(PSOR(), iterations=300), Step(Multigrid()), Step(PolicyIteration()), *LAST_RESORTS),

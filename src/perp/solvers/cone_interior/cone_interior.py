@@ -42,6 +42,9 @@ ACCURACY = 1e-2
 SYMMETRIC_LIFT, LIFT = 1e-10, 1e-9
 """The compliance, as a share of A_ii, that rigid rows have in the matrix of a step alone."""
 
+UNEVEN = 1e-12
+"""Compliances in the units of their rows that differ by a larger share are not the same."""
+
 WARM_STEPS, WARM_SUCCESS, WARM_NEAR = 12, 1e-11, 1e-6
 """Newton steps from a given point; F, as a share of its unit, at which they are done, and at which the point is an
 answer to be judged by."""
@@ -108,6 +111,7 @@ class ConeInterior(Method):
     family: ClassVar[str] = "interior"
     accepts: ClassVar[frozenset[str]] = frozenset(
         {"lcp", "box", "contact/box", "contact/cone", "contact/convex", "contact/disc"}
+        | {"wide/box", "wide/cone", "wide/convex", "wide/disc"}
     )
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})
     requires: ClassVar[str] = "a positive semidefinite A, best in factored form; contacts may be redundant"
@@ -277,7 +281,8 @@ class ConeInterior(Method):
         from perp.kernels.conic.polish import DAMPING, IS_NEW, POLISHED, WORSE
 
         it, marks = state.iterate, state.marks
-        x = it.rows[layout.X] = state.x * state.rows.unit
+        unit = state.rows.unit
+        x = it.rows[layout.X] = np.multiply(state.x, unit, out=np.zeros(unit.size), where=np.isfinite(unit))
         block = state.rows.block_of_row
         self._set_ratios(state, np.bincount(block[block >= 0], x[block >= 0] ** 2, state.rows.row.size))
         A = problem.A
@@ -345,8 +350,11 @@ def _has_uneven_tangents(problem: Problem) -> bool:
     A = problem.A
     if not isinstance(A, FactoredOperator) or not isinstance(problem, ContactProblem) or problem.model == "box":
         return False
-    tangents = A.compliance[: problem.contact_rows].reshape(-1, problem.dimension)[problem.friction > 0.0, 1:]
-    return bool((tangents != tangents[:, :1]).any())
+    tangents = A.compliance[: problem.contact_rows].reshape(-1, problem.dimension)[:, 1:]
+    levers = np.where(problem.strength[:, None] > 0.0, problem.levers[:, 1:], 0.0)
+    measured = tangents * levers**2
+    least = np.where(levers > 0.0, measured, np.inf).min(axis=1, initial=np.inf)
+    return bool((measured.max(axis=1, initial=0.0) > least * (1.0 + UNEVEN)).any())
 
 
 def _mean_energy(state: ConicState) -> float:

@@ -28,7 +28,7 @@ class ConeRows:
     first_cone: NDArray[np.int64]
     """The cones of block b are first_cone[b] to first_cone[b + 1]."""
     unit: Vector
-    """The caller's y is y times this."""
+    """The caller's y is y times this; inf where x is 0 in any case."""
     centre: Vector
     """The middle of rows with two bounds."""
     value: Vector
@@ -112,9 +112,12 @@ def list_cones(problem: Problem) -> ConeRows:
 
 def _add_contacts(table: _Table, problem: ContactProblem, unit: Vector) -> None:
     d = problem.dimension
-    rubs = problem.friction > 0.0
+    rubs = problem.strength > 0.0
     smooth, rough = problem.normal_rows[~rubs], problem.normal_rows[rubs]
-    strength = problem.friction[rubs]
+    strength = problem.strength[rubs]
+    if problem.is_wide:  # a row without a lever moves nothing and stays where it is, at 0
+        with np.errstate(divide="ignore"):
+            unit[: problem.contact_rows] = 1.0 / problem.levers.reshape(-1)
     if problem.model != "disc":
         unit[rough] = strength
     table.add(smooth, 0, OWN)

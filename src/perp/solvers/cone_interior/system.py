@@ -143,6 +143,10 @@ def _bodies(A: FactoredOperator, rows: ConeRows, ordering: str) -> _Matrices:
     pointers = J.indptr.astype(np.int64)
     data = J.data / np.repeat(rows.unit, np.diff(pointers))
     compliance = A.compliance / rows.unit**2
+    cones = rows.cones
+    for k in np.flatnonzero((cones.count > 1) & np.isinf(rows.unit[cones.tail])):
+        first, last = cones.tail[k], cones.tail[k] + cones.count[k]  # the kernels read the first for all
+        compliance[first] = compliance[first:last].max()
     return _Matrices(plan, mass, numbers, numbers, pointers, J.indices.astype(np.int64), data, compliance)
 
 

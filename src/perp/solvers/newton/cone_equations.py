@@ -27,6 +27,10 @@ class Law:
     strength: Vector
     lift: Vector
 
+    @property
+    def numbers(self) -> tuple[np.uint64, Vector, Vector]:
+        return self.number, self.strength, self.lift
+
 
 @dataclass(frozen=True, eq=False)
 class Equation:
@@ -76,10 +80,11 @@ class ContactEquations:
         problem = self.problem
         if problem.model == "cone":
             contacts = y[: problem.contact_rows].reshape(problem.contacts, problem.dimension)
+            contacts = problem.levers * contacts if problem.is_wide else contacts
             slip = np.sqrt(np.sum(contacts[:, 1:] ** 2, axis=1))
             return Law(kernels.CONES, self.law.strength, self.law.strength * slip)
         if problem.model == "box":
-            return Law(kernels.FIXED_BOXES, problem.tangent_limits(x).copy(), self.law.lift)
+            return Law(kernels.FIXED_BOXES, problem.strength * np.maximum(x[problem.every(0)], 0.0), self.law.lift)
         return self.law
 
     def measure(self, equation: Equation, x: Vector, y: Vector, F: Vector) -> float:
@@ -89,8 +94,14 @@ class ContactEquations:
         problem, law = self.problem, equation.law
         base, carried = (x, True) if equation.centre is None else (equation.centre, False)
         rest = (carried, base, x, y, equation.rho, self.unit, F)
-        theta = kernels.evaluate(law.number, np.uint64(problem.dimension), law.strength, law.lift, *rest)
         first = np.uint64(problem.contact_rows)
+        if problem.is_wide:
+            from perp.solvers.newton import wide_equations
+
+            wide_equations.evaluate(problem, law.numbers, base, x, y, equation.rho, F)
+            theta = 0.5 * float(np.sum((F[:first] / self.unit[:first]) ** 2))
+        else:
+            theta = kernels.evaluate(law.number, np.uint64(problem.dimension), law.strength, law.lift, *rest)
         return float(theta + kernels.evaluate_rows(first, problem.lower, problem.upper, *rest))
 
     def linearise(self, equation: Equation, x: Vector, y: Vector) -> tuple[BlockDiagonal, BlockDiagonal]:
@@ -104,7 +115,13 @@ class ContactEquations:
         base, carried = (x, True) if equation.centre is None else (equation.centre, False)
         given = (carried, base, y, equation.rho)
         width = np.uint64(problem.dimension)
-        kernels.linearise(law.number, width, law.strength, law.lift, *given, E.blocks.reshape(-1), G.blocks.reshape(-1))
+        if problem.is_wide:
+            from perp.solvers.newton import wide_equations
+
+            wide_equations.linearise(problem, law.numbers, *given, E.blocks, G.blocks)
+        else:
+            blocks = (E.blocks.reshape(-1), G.blocks.reshape(-1))
+            kernels.linearise(law.number, width, law.strength, law.lift, *given, *blocks)
         first = np.uint64(problem.contact_rows)
         kernels.linearise_rows(first, problem.lower, problem.upper, *given, E.diagonal, G.diagonal)
         return E, G
@@ -120,11 +137,19 @@ class ContactEquations:
 
 
 def _mean_diagonal(problem: ContactProblem) -> Vector:
-    """The mean A_ii of the rows of a contact, of the other rows A_ii itself; 1 where that is not positive."""
+    """The mean A_ii of the rows of a contact, of the other rows A_ii itself; 1 where that is not positive.
+
+    Rows with a lever have the mean in their units.
+    """
     assert problem.diagonal is not None
     stiffness = problem.diagonal.copy()
     contacts = stiffness[: problem.contact_rows].reshape(problem.contacts, problem.dimension)
-    contacts[:] = contacts.mean(axis=1, keepdims=True)
+    if problem.is_wide:
+        squares = problem.levers**2
+        mean = np.repeat((squares * contacts).mean(axis=1, keepdims=True), problem.dimension, axis=1)
+        contacts[:] = np.divide(mean, squares, out=mean.copy(), where=squares > 0.0)
+    else:
+        contacts[:] = contacts.mean(axis=1, keepdims=True)
     stiffness[~(stiffness > 0.0)] = 1.0
     return stiffness
 
@@ -138,4 +163,4 @@ def _law(problem: ContactProblem, function: str) -> Law:
         "disc": kernels.FIXED_DISCS,
         "box": kernels.FOLLOWING_BOXES,
     }[problem.model]
-    return Law(number, problem.friction.copy(), np.zeros(problem.contacts))
+    return Law(number, problem.strength.copy(), np.zeros(problem.contacts))

@@ -60,7 +60,10 @@ class ConeNewton(Method):
 
     name: ClassVar[str] = "cone_newton"
     family: ClassVar[str] = "newton"
-    accepts: ClassVar[frozenset[str]] = frozenset({"contact/box", "contact/cone", "contact/convex", "contact/disc"})
+    accepts: ClassVar[frozenset[str]] = frozenset(
+        {"contact/box", "contact/cone", "contact/convex", "contact/disc"}
+        | {"wide/box", "wide/cone", "wide/convex", "wide/disc"}
+    )
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})
     requires: ClassVar[str] = "any A; made for symmetric positive semidefinite ones, where contacts may be redundant"
     reference: ClassVar[str] = "Alart & Curnier 1991; De Saxcé & Feng 1998; Acary & Cadoux 2011; Rockafellar 1976"

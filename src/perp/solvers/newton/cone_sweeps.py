@@ -28,7 +28,7 @@ class ConeSweeps:
         self.done: int = 0
         self.more = more
         """How many are done where Newton's method stalls."""
-        self.possible: bool = bool((problem.diagonal[problem.normal_rows] > 0.0).all())
+        self.possible: bool = bool((problem.diagonal[problem.normal_rows] > 0.0).all()) and not problem.is_wide
         """A contact whose normal row has no diagonal entry cannot be solved for its own impulse."""
 
     @property
