@@ -7,7 +7,7 @@ import pytest
 
 import perp
 from perp.gallery.contact_jacobian import contact_jacobian, random_rotations
-from perp.kernels import blocked_pairs, blocked_points
+from perp.kernels.sweeps import blocked_pairs, blocked_points
 from perp.solvers.splitting import block_sweeps
 
 PAIRS = [(0, 1), (-1, 0), (1, 2), (2, -1), (2, 0), (1, -1), (-1, 2)]

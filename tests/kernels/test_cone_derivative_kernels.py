@@ -8,7 +8,7 @@ import twins
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perp.kernels import cone_derivative as kernels
+from perp.kernels.contacts import cone_derivative as kernels
 
 LAWS = {
     "following boxes": kernels.FOLLOWING_BOXES,

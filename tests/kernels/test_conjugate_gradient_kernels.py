@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perp.kernels import conjugate_gradients as kernels
+from perp.kernels.gradient import conjugate_gradients as kernels
 from perp.problems.inputs import freeze
 
 SEEDS = st.integers(0, 2**31)

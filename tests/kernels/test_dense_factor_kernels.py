@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from perp.kernels import blas, cholesky, lu
+from perp.kernels import blas
 from perp.kernels.blas import product_address
+from perp.kernels.factors import cholesky, lu
 
 EDGES = (0, 1, 2, 63, 64, 65, 127, 128, 129, 200)
 SIZES = (0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 95, 96, 97, 130)

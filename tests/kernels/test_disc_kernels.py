@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perp.kernels import discs as discs_kernels
-from perp.kernels import discs_contacts
+from perp.kernels.worlds import discs as discs_kernels
+from perp.kernels.worlds import discs_contacts
 from perp.worlds.rigid2d.collision import Collision, match
 from perp.worlds.rigid2d.discs import Discs
 from perp.worlds.rigid2d.walls import HalfPlane, Segment, Walls

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perp.kernels import grid_constant, grid_faces, grid_sweeping
+from perp.kernels.grid import constant as grid_constant
+from perp.kernels.grid import faces as grid_faces
+from perp.kernels.grid import sweeping as grid_sweeping
 from perp.problems.inputs import freeze
 
 SIZES = st.lists(st.integers(1, 7), min_size=1, max_size=3).map(tuple)

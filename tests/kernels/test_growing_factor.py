@@ -8,7 +8,7 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perp.kernels import growing_factor as kernels
+from perp.kernels.factors import growing_factor as kernels
 
 N = 14
 STRIDE = np.uint64(N)

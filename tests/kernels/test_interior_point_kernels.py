@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from perp.kernels import interior_point as kernels
+from perp.kernels.newton import interior_point as kernels
 from perp.problems.inputs import freeze
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from perp.kernels import joints_points, joints_turns, quaternions
+from perp.kernels.worlds import joints_points, joints_turns, quaternions
 from perp.worlds.rigid3d.joints import Ball, Distance, Fixed, Hinge, JointSet, Universal
 from perp.worlds.rigid3d.poses import Poses
 

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import perp
-from perp.kernels import block_diagonal, krylov, symmetric_gauss_seidel
+from perp.kernels.gradient import krylov
+from perp.kernels.storages import block_diagonal
+from perp.kernels.sweeps import symmetric_gauss_seidel
 
 SIZES = st.integers(0, 41)  # whole and broken groups of four and eight
 

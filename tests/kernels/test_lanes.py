@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from perp.kernels import lanes
+from perp.kernels.factors import lanes
 
 LENGTH = 400
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import perp
-from perp.kernels import lemke as kernel
+from perp.kernels.pivoting import lemke as kernel
 from perp.solvers.pivoting.lemke import Lemke
 
 

@@ -7,7 +7,7 @@ import pytest
 import strategies
 from hypothesis import given
 
-from perp.kernels import minimum_map
+from perp.kernels.newton import minimum_map
 from perp.problems.inputs import freeze
 
 

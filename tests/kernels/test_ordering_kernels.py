@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from perp.kernels import level_structures, twins
-from perp.kernels import minimum_degree as kernels
+from perp.kernels.factors import level_structures, twins
+from perp.kernels.factors import minimum_degree as kernels
 
 
 def make_graph(rng, n, edges):

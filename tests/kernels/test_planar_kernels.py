@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import perp
-from perp.kernels import planar_blocked, planar_modulus, planar_pairs
+from perp.kernels.storages import planar_pairs
+from perp.kernels.sweeps import planar_blocked, planar_modulus
 from perp.problems.inputs import freeze
 from perp.solvers.splitting.block_sweeps import make_block_sweeper
 from perp.solvers.splitting.sweeps import make_sweeper

@@ -7,7 +7,7 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perp.kernels import policies
+from perp.kernels.newton import policies
 from perp.problems.inputs import freeze
 
 

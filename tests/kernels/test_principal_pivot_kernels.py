@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import perp
-from perp.kernels import principal_pivots as kernels
-from perp.kernels.principal_pivots import FIXED, FREE, LOWER, UPPER
+from perp.kernels.pivoting import principal_pivots as kernels
+from perp.kernels.pivoting.principal_pivots import FIXED, FREE, LOWER, UPPER
 from perp.problems.inputs import freeze
 from perp.solvers.pivoting.index_set_walk import IndexSetWalk, number_of_sets
 

@@ -10,7 +10,9 @@ from scipy.spatial.transform import Rotation
 
 import perp
 from perp.gallery.contact_jacobian import contact_jacobian, random_rotations
-from perp.kernels import block_setup, point_contacts, rigid_motion, touches
+from perp.kernels.contacts import point_contacts
+from perp.kernels.sweeps import block_setup
+from perp.kernels.worlds import rigid_motion, touches
 from perp.problems.inputs import freeze
 from perp.problems.operators import PlanarMasses
 

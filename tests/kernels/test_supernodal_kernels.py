@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from perp.kernels import supernodal
 from perp.kernels.blas import product_address
-from perp.kernels.cholesky import BLOCK
+from perp.kernels.factors import supernodal
+from perp.kernels.factors.cholesky import BLOCK
 from perp.linalg.symbolic import analyse
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import perp
-from perp.kernels import watching
+from perp.kernels.measures import watching
 from perp.problems.inputs import freeze
 
 LANES = int(watching.LANES)

@@ -153,7 +153,7 @@ def test_rows_after_the_contacts_stand_alone():
 
 
 def test_only_blocks_that_changed_are_factored_again(monkeypatch):
-    from perp.kernels import block_diagonal
+    from perp.kernels.storages import block_diagonal
 
     problem = gallery.make("box_stack", n=48).problem
     preconditioner = BlockJacobiPreconditioner().prepare(problem)

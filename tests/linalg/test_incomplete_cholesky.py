@@ -489,7 +489,7 @@ def test_bad_options_are_refused_when_the_recipe_is_made(make, message):
 
 
 def test_kernels_are_compiled_for_one_signature_whatever_arrays_the_caller_has():
-    from perp.kernels import incomplete_cholesky, incomplete_threshold
+    from perp.kernels.factors import incomplete_cholesky, incomplete_threshold
 
     for name in NAMES:
         P = make_recipe(name).prepare(problem_of(KERSHAW))

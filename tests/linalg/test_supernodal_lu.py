@@ -11,7 +11,7 @@ from scipy import sparse
 
 from perp import gallery
 from perp.errors import InvalidProblem
-from perp.kernels.supernodal_lu import BLOCK, SIDES
+from perp.kernels.factors.supernodal_lu import BLOCK, SIDES
 from perp.linalg import NotFinite, Plan, SparseCholesky, SparseLU
 from perp.linalg.free_systems.body_plans import make_body_plan
 from perp.linalg.orderings import METHODS

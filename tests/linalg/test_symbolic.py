@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.kernels import elimination_tree
+from perp.kernels.factors import elimination_tree
 from perp.linalg.symbolic import adjacency, analyse, predict_flops
 
 

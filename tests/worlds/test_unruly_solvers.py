@@ -109,8 +109,8 @@ def test_a_copy_goes_on_as_the_original_would_and_shares_nothing_with_it(make_wo
 
 
 def test_copies_bring_no_kernel_to_be_compiled_anew():
-    from perp.kernels import discs as kernels
-    from perp.kernels import joints_turns
+    from perp.kernels.worlds import discs as kernels
+    from perp.kernels.worlds import joints_turns
 
     for make, kernel in ((discs, kernels.find_pairs), (swing, joints_turns.follow_angle)):
         world = make()

@@ -67,7 +67,7 @@ class DenseCholesky:
 
     def __init__(self, A: NDArray[np.float64]) -> None:
         from perp.kernels.blas import product_address
-        from perp.kernels.cholesky import BLOCK
+        from perp.kernels.factors.cholesky import BLOCK
 
         self.A = read_only(A)
         self.n: int = self.A.shape[0]
@@ -80,7 +80,7 @@ class DenseCholesky:
 
     def factor(self, chosen: NDArray[np.intp], shift: Vector | None = None) -> None:
         """Factor A[chosen, chosen] + diag(shift)."""
-        from perp.kernels import cholesky
+        from perp.kernels.factors import cholesky
 
         size = chosen.size
         operations = size**3 / 3.0
@@ -101,7 +101,7 @@ class DenseCholesky:
 
     def solve(self, right: Vector) -> Vector:
         """A[chosen, chosen]^-1 right."""
-        from perp.kernels import cholesky
+        from perp.kernels.factors import cholesky
 
         _require_positive(self.negative)
         x = np.array(right, dtype=np.float64)
@@ -127,8 +127,8 @@ class Border:
 
     @staticmethod
     def make(cholesky: DenseCholesky, columns: NDArray[np.float64], corner: NDArray[np.float64]) -> Border | None:
-        from perp.kernels import cholesky as kernels
-        from perp.kernels import lu
+        from perp.kernels.factors import cholesky as kernels
+        from perp.kernels.factors import lu
 
         count, size = columns.shape
         address, inverse = cholesky._address, cholesky._inverse
@@ -144,8 +144,8 @@ class Border:
 
     def solve(self, right: Vector, extra: Vector) -> tuple[Vector, Vector]:
         """The solution for the old rows and for the new ones."""
-        from perp.kernels import cholesky as kernels
-        from perp.kernels import lu
+        from perp.kernels.factors import cholesky as kernels
+        from perp.kernels.factors import lu
 
         x, z = np.array(right), np.array(extra)
         kernels.forward(self.cholesky._factor, x.size, x)
@@ -175,7 +175,7 @@ class SparseCholesky:
 
     def __init__(self, A: Any, ordering: str = "amd", *, factored: bool = True, definite: bool = False) -> None:
         from perp.kernels.blas import product_address
-        from perp.kernels.cholesky import BLOCK
+        from perp.kernels.factors.cholesky import BLOCK
 
         self.plan = plan = A if isinstance(A, Plan) else Plan.make(A, ordering)
         if plan is not A:
@@ -215,7 +215,7 @@ class SparseCholesky:
 
     def factor_lower(self, numbers: Vector, *, anew: bool = False) -> None:
         """The same with the numbers of `plan.lower`, the lower triangle of P A P^T."""
-        from perp.kernels import supernodal
+        from perp.kernels.factors import supernodal
 
         plan, symbolic = self.plan, self.symbolic
         anew = anew or self.negative > 0  # negative pivots are counted as they come, not kept
@@ -246,7 +246,7 @@ class SparseCholesky:
 
     def solve(self, right: Vector) -> Vector:
         """A^-1 right."""
-        from perp.kernels import supernodal
+        from perp.kernels.factors import supernodal
 
         _require_positive(self.negative)
         right = np.asarray(right, dtype=np.float64)

@@ -43,7 +43,7 @@ class Nesting:
 
     def interpolate(self, x: Vector) -> Vector:
         """x of the fine grid from that of the coarse one: linear between centres of cells, projected on the bounds."""
-        from perp.kernels import grid_nesting as kernels
+        from perp.kernels.grid import nesting as kernels
 
         fine = np.empty(self.fine.n)
         sizes, coarse_sizes = _three_sizes(self.fine), _three_sizes(self.coarse)
@@ -62,7 +62,7 @@ def can_coarsen(problem: Problem) -> bool:
 
 def coarsen(problem: Problem) -> Nesting:
     """The next coarser problem; ask `can_coarsen` first."""
-    from perp.kernels import grid_nesting as kernels
+    from perp.kernels.grid import nesting as kernels
 
     A = problem.A.stencil
     assert A is not None

@@ -46,7 +46,7 @@ def natural(A: Any) -> Permutation:
 
 def cuthill_mckee(A: Any) -> Permutation:
     """Breadth first from an end of the graph, neighbours by rising degree (Cuthill & McKee 1969)."""
-    from perp.kernels import level_structures as kernels
+    from perp.kernels.factors import level_structures as kernels
 
     graph = adjacency(A)
     permutation = np.empty(graph.n, dtype=np.int64)
@@ -74,7 +74,7 @@ def nested_dissection(A: Any, leaf: int = LEAF) -> Permutation:
     Each separator is a level of a breadth-first search from an end of the region, refined; regions of at most `leaf`
     rows are left whole. Minimum degree then orders each region and each separator, seeing later ones as neighbours.
     """
-    from perp.kernels import level_structures as kernels
+    from perp.kernels.factors import level_structures as kernels
 
     require_count(leaf, "leaf", least=1)
     twins = _gather_twins(adjacency(A))
@@ -110,7 +110,7 @@ class _Twins(NamedTuple):
 
 def _gather_twins(graph: Graph) -> _Twins:
     """Rows with the same neighbours (themselves included) as one node: three rows a contact, twelve a box on a box."""
-    from perp.kernels import twins as kernels
+    from perp.kernels.factors import twins as kernels
 
     hashes = np.empty(graph.n, dtype=np.uint64)
     kernels.hash_neighbourhoods(*graph, hashes)
@@ -129,7 +129,7 @@ def _gather_twins(graph: Graph) -> _Twins:
 
 def _eliminate(twins: _Twins, nodes: Integers, stage: Integers) -> Integers:
     """Nodes in the order of the kernel `minimum_degree`; `nodes` are given by rising stage."""
-    from perp.kernels import minimum_degree as kernels
+    from perp.kernels.factors import minimum_degree as kernels
 
     n, edges = twins.graph.n, twins.graph.indices.size
     found = np.empty(n, dtype=np.int64)

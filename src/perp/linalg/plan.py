@@ -69,7 +69,7 @@ class Plan:
     @staticmethod
     def follow(matrix: sparse.csr_array, graph: Graph, permutation: Any) -> Plan:
         """Analyse in a given order; the matrix is kept, must be symmetric and sorted, and its graph is given."""
-        from perp.kernels import supernodal
+        from perp.kernels.factors import supernodal
 
         symbolic = analyse(graph, permutation)
         tree = (symbolic.super_start, symbolic.column_to_super, symbolic.rows_start, symbolic.rows)
@@ -122,7 +122,7 @@ def _places(matrix: sparse.csr_array, symbolic: Symbolic) -> tuple[Integers, Int
 
 
 def _list_lower(matrix: sparse.csr_array, symbolic: Symbolic) -> tuple[Lower, NDArray[np.int64]]:
-    from perp.kernels import supernodal
+    from perp.kernels.factors import supernodal
 
     pattern = (matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64))
     orders = (symbolic.permutation, symbolic.inverse)

@@ -2,7 +2,8 @@
 
 Pivots are taken from the diagonal in the order of the plan, whatever their size: for matrices near definite ones, as
 K = M + J^T H J is for contact laws. SuperLU, which SciPy has, exchanges rows as numbers demand, so that its structure
-must be found again for every matrix; here the pattern is analysed once. `perp.kernels.supernodal_lu` has the layout.
+must be found again for every matrix; here the pattern is analysed once.
+`perp.kernels.factors.supernodal_lu` has the layout.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ class LUArrays(NamedTuple):
 
     @staticmethod
     def make(plan: Plan) -> LUArrays:
-        from perp.kernels.lanes import LANES
-        from perp.kernels.supernodal_lu import BLOCK, INVERSE, SIDES
+        from perp.kernels.factors.lanes import LANES
+        from perp.kernels.factors.supernodal_lu import BLOCK, INVERSE, SIDES
 
         values = plan.symbolic.values_start
         size = int(values[-1]) + LANES
@@ -105,7 +106,7 @@ class SparseLU:
 
         `floor` has one number a column of L; without it, rounding errors of the largest entry of the row and column.
         """
-        from perp.kernels import supernodal_lu
+        from perp.kernels.factors import supernodal_lu
 
         plan = self.plan
         if floor is None:
@@ -118,7 +119,7 @@ class SparseLU:
 
     def factor_symmetric(self, lower: Vector, floor: Vector | None = None) -> None:
         """`factor_parts(lower, lower)` in half the work: L D L^T, stored as L U with U = D L^T."""
-        from perp.kernels import supernodal_lu
+        from perp.kernels.factors import supernodal_lu
 
         plan = self.plan
         if floor is None:
@@ -139,7 +140,7 @@ class SparseLU:
 
     def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
         """A^-1 right, for one right side or for the columns of an array."""
-        from perp.kernels import supernodal_lu
+        from perp.kernels.factors import supernodal_lu
 
         if not self._factored:
             raise NotFinite("there is no factor to solve with")

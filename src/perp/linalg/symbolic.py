@@ -94,7 +94,7 @@ def analyse(A: Any, permutation: Any = None, *, relax: bool = True) -> Symbolic:
     have an equivalent order, with the same fill, in which every subtree of the elimination tree is a run of columns.
     `relax=False` keeps the supernodes exact; otherwise small ones join their parent at the price of stored zeros.
     """
-    from perp.kernels import elimination_tree as kernels
+    from perp.kernels.factors import elimination_tree as kernels
 
     graph = adjacency(A)
     n = graph.n
@@ -168,7 +168,7 @@ def adjacency(A: Any) -> Graph:
 
 def _postordered(graph: Graph, permutation: Integers) -> tuple[Integers, Integers, Integers, Integers]:
     """The permutation in postorder, its inverse, the elimination tree and the column counts."""
-    from perp.kernels import elimination_tree as kernels
+    from perp.kernels.factors import elimination_tree as kernels
 
     n = graph.n
     work = np.empty((4, n), dtype=np.int64)

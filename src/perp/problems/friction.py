@@ -205,7 +205,7 @@ class ContactProblem(Problem):
             projected[: self.contact_rows] = nearest_of_contacts(self, projected)
             projected[self.contact_rows :] = np.clip(projected[self.contact_rows :], self.lower, self.upper)
         else:
-            from perp.kernels import contact_bounds
+            from perp.kernels.contacts import contact_bounds
 
             width, law = np.uint64(self.dimension), law_number(self)
             contact_bounds.project_contacts(width, law, self.friction, self.lower, self.upper, projected)
@@ -336,7 +336,7 @@ def law_number(problem: ContactProblem) -> np.uint64:
 
 @cache
 def _law_numbers() -> dict[str, np.uint64]:
-    from perp.kernels import cones
+    from perp.kernels.contacts import cones
 
     return {"box": cones.BOXES, "cone": cones.DISCS, "convex": cones.CONES, "disc": cones.FIXED_DISCS}
 

@@ -157,7 +157,7 @@ def _without_compliance(problem: ContactProblem, x: Vector) -> tuple[float, floa
 
 def measure(problem: Problem, x: Vector) -> Residuals:
     """The same for an x that is known to be a float64 vector of the right length."""
-    from perp.kernels import residuals as kernels
+    from perp.kernels.measures import residuals as kernels
 
     y = problem.A.slack(x, problem.b, np.empty(problem.n))
     totals = np.zeros(kernels.COUNT)
@@ -201,7 +201,8 @@ def measure(problem: Problem, x: Vector) -> Residuals:
 
 
 def _measure_contacts(problem: ContactProblem, x: Vector, y: Vector, diagonal: Vector, totals: Vector) -> None:
-    from perp.kernels import residuals, wide_contacts
+    from perp.kernels.contacts import wide_contacts
+    from perp.kernels.measures import residuals
 
     law, last = law_number(problem), (problem.row_scales, diagonal, totals)
     if problem.is_wide:
@@ -230,7 +231,7 @@ Measures = tuple[float, float, int, int, float, float, float, float, float]
 @cache
 def _watching() -> tuple[ModuleType, int]:
     """The kernels, imported when first needed, and how many numbers they work on beside the vectors."""
-    from perp.kernels import watching
+    from perp.kernels.measures import watching
 
     return watching, int(watching.KINDS * watching.LANES)
 
@@ -257,7 +258,7 @@ class Watch:
             self._pass = watching.watch_contacts
             self._arguments: tuple[Any, ...] = (width, law, problem.friction, *bounds, problem.row_scales)
             if problem.is_wide:
-                from perp.kernels import wide_contacts
+                from perp.kernels.contacts import wide_contacts
 
                 self._pass = wide_contacts.watch_contacts
                 friction = (problem.strength, problem.levers.reshape(-1))
@@ -283,7 +284,7 @@ class Watch:
 
     def _look_with_care(self, x: Vector, y: Vector) -> Measures:
         """For numbers whose squares overflow, and for those that are none."""
-        from perp.kernels import watching
+        from perp.kernels.measures import watching
 
         lower, upper = self.problem.bounds(x)
         inside = (lower < self.previous) & (self.previous < upper)

@@ -26,7 +26,7 @@ class ShapeContacts(Contacts):
 
 def match_contacts(old: ShapeContacts, new: ShapeContacts) -> NDArray[np.int64]:
     """For each new contact the nearest old one between the same shapes, each old one once; -1 where there is none."""
-    from perp.kernels import point_contacts
+    from perp.kernels.contacts import point_contacts
 
     match = np.empty(len(new), dtype=np.int64)
     is_taken = np.zeros(len(old), dtype=np.bool_)

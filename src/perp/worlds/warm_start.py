@@ -19,7 +19,7 @@ def carry_impulses(old: Contacts, x: Vector, new: Contacts, match: NDArray[np.in
     world, because the tangents of a contact may be drawn anew in every step. What comes after the contacts in x
     (joints, limits, motors) keeps its order from step to step and is copied.
     """
-    from perp.kernels import touches
+    from perp.kernels.worlds import touches
 
     d = new.dimension
     start = np.zeros(rows)

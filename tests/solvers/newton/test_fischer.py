@@ -100,7 +100,7 @@ def row_of(x, y, low, width):
 
 @given(x=NUMBERS, y=NUMBERS, low=LOWER, width=WIDTH, penalty=st.sampled_from([1.0, 0.95, 0.3]))
 def test_f_is_billups_function_and_its_half_square_the_merit(x, y, low, width, penalty):
-    from perp.kernels import fischer_derivative
+    from perp.kernels.newton import fischer_derivative
 
     row, F = row_of(x, y, low, width), np.empty(1)
     theta = fischer_derivative.evaluate(*row, penalty, 1.0, F)
@@ -110,7 +110,7 @@ def test_f_is_billups_function_and_its_half_square_the_merit(x, y, low, width, p
 
 @given(x=NUMBERS, y=NUMBERS, low=LOWER, width=WIDTH, penalty=st.sampled_from([1.0, 0.95, 0.3]))
 def test_p_and_q_are_the_derivatives_of_f(x, y, low, width, penalty):
-    from perp.kernels import fischer_derivative
+    from perp.kernels.newton import fischer_derivative
 
     row, p, q = row_of(x, y, low, width), np.empty(1), np.empty(1)
     low, high = row[2][0], row[3][0]
@@ -128,7 +128,7 @@ def test_p_and_q_are_the_derivatives_of_f(x, y, low, width, penalty):
 
 
 def test_derivatives_do_not_cancel_nor_overflow():
-    from perp.kernels import fischer_derivative
+    from perp.kernels.newton import fischer_derivative
 
     x, y = np.array([1.0, 1e200, 1e-200, 1e-9]), np.array([1e-9, 1e200, 1e-200, 1.0])
     lower, upper = np.zeros(4), np.full(4, np.inf)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import perp
 from perp import BoxLCP, Status, gallery
 from perp.errors import MethodRefused
-from perp.kernels import dantzig as kernels
+from perp.kernels.pivoting import dantzig as kernels
 from perp.solvers.pivoting.dantzig import Dantzig, FrictionBounds
 from perp.solvers.scaling import symmetric_scales
 

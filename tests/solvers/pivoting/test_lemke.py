@@ -14,7 +14,7 @@ import perp
 from perp import LCP, BoxLCP, Status
 from perp.errors import MethodRefused
 from perp.gallery.classic import all_signs
-from perp.kernels import lemke as kernels
+from perp.kernels.pivoting import lemke as kernels
 from perp.solvers.pivoting.lemke import Lemke
 
 RNG = np.random.default_rng

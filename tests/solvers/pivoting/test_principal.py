@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 import perp
 from perp import Status
 from perp.errors import MethodRefused
-from perp.kernels.principal_pivots import FIXED, FREE, LOWER, UPPER
+from perp.kernels.pivoting.principal_pivots import FIXED, FREE, LOWER, UPPER
 from perp.solvers.pivoting.all_solutions import enumerate_solutions
 from perp.solvers.pivoting.principal import Principal
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import perp
-from perp.kernels import factored, planar_pairs
+from perp.kernels.storages import factored, planar_pairs
 from perp.problems.operators import PlanarMasses
 from perp.solvers.roster import default_methods
 from perp.solvers.splitting.orders import colour_contacts
@@ -159,7 +159,7 @@ for problem in (
         result = perp.solve(problem, method, max_iterations=3, x0=np.ones(problem.n))
         problem.A.velocity(result), result.verify()
 counts = {}
-for module in ("planar_pairs", "planar_blocked", "planar_modulus", "planar_nncg"):
+for module in ("storages.planar_pairs", "sweeps.planar_blocked", "sweeps.planar_modulus", "sweeps.planar_nncg"):
     loaded = importlib.import_module("perp.kernels." + module)
     for name, item in vars(loaded).items():
         if hasattr(item, "signatures") and item.py_func.__module__ == loaded.__name__:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels import supernodal_lu
 from perp.kernels.compile import inlined, part
 from perp.kernels.conic.layout import EP, RD, RP, B, C, V, X, Y
+from perp.kernels.factors import supernodal_lu
 
 
 @inlined

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from perp.kernels.body_space import search
 from perp.kernels.compile import kernel
+from perp.kernels.factors.body_space import search
 
 
 @kernel

@@ -112,8 +112,8 @@ class BlockSystem(ABC):
 
 class DenseBlocks(BlockSystem):
     def __init__(self, A: Operator) -> None:
-        from perp.kernels import lu
         from perp.kernels.blas import product_address
+        from perp.kernels.factors import lu
 
         n = A.n
         self._A, self._address = np.array(A.to_dense()), product_address()
@@ -123,7 +123,7 @@ class DenseBlocks(BlockSystem):
         lu.solve(self._factor, 0, self._exchange, np.empty(0))
 
     def factor(self, E: BlockDiagonal, G: BlockDiagonal) -> None:
-        from perp.kernels import lu
+        from perp.kernels.factors import lu
 
         self.factorisations += 1
         n = G.n
@@ -141,7 +141,7 @@ class DenseBlocks(BlockSystem):
             raise NotFinite("the matrix is singular, or not finite")
 
     def solve(self, r: Vector) -> Vector:
-        from perp.kernels import lu
+        from perp.kernels.factors import lu
 
         dx = r.copy()
         lu.solve(self._factor, r.size, self._exchange, dx)

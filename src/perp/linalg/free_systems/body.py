@@ -31,7 +31,7 @@ class BodySpace(FreeSystem):
         self._weight = np.zeros(A.n)
 
     def factor(self, free: Mask, shift: Vector) -> None:
-        from perp.kernels import body_space
+        from perp.kernels.factors import body_space
 
         self.added: Vector = np.empty(self._weight.size)
         body_space.weigh(free, self._compliance, shift, self._least, self._weight, self.added)
@@ -43,7 +43,7 @@ class BodySpace(FreeSystem):
         return self._plan.pull(self._weight, r, velocity)
 
     def keep_apart(self, rows: NDArray[np.intp]) -> Mask:
-        from perp.kernels import index_sets
+        from perp.kernels.measures import index_sets
 
         mark, keep = np.zeros(self._plan.parts, dtype=np.bool_), np.zeros(self._weight.size, dtype=np.bool_)
         index_sets.keep_apart_by_columns(rows, *self._plan.touched, mark, keep)

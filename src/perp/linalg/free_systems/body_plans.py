@@ -71,7 +71,7 @@ class PairPlan(BodyPlan):
 
     @staticmethod
     def make(A: FactoredOperator, pairs: BodyPairs, ordering: str) -> PairPlan:
-        from perp.kernels import body_blocks
+        from perp.kernels.factors import body_blocks
 
         mass = A.mass
         assert isinstance(mass, BodyMasses)
@@ -102,7 +102,7 @@ class PairPlan(BodyPlan):
         return PairPlan(plan, mass_numbers, pairs, freeze(bodies), start, order, find_places(distinct))
 
     def assemble(self, weight: Vector) -> Vector:
-        from perp.kernels import body_blocks
+        from perp.kernels.factors import body_blocks
 
         numbers = np.append(self.mass_numbers, 0.0)
         local = np.empty(144)
@@ -110,14 +110,14 @@ class PairPlan(BodyPlan):
         return numbers[:-1]
 
     def push(self, weight: Vector, r: Vector) -> Vector:
-        from perp.kernels import body_blocks
+        from perp.kernels.factors import body_blocks
 
         f = np.empty(6 * (self.pairs.body_count + 1))
         body_blocks.push(self.bodies, self.pairs.jacobian, weight, r, f)
         return f[:-6]
 
     def pull(self, weight: Vector, r: Vector, v: Vector) -> Vector:
-        from perp.kernels import body_blocks
+        from perp.kernels.factors import body_blocks
 
         dx = np.empty(r.size)
         with_ground = np.concatenate([v, np.zeros(6)])
@@ -146,7 +146,7 @@ class RowPlan(BodyPlan):
 
     @staticmethod
     def make(A: FactoredOperator, ordering: str) -> RowPlan:
-        from perp.kernels import body_space
+        from perp.kernels.factors import body_space
 
         J, mass = movable_parts(A)
         plan = Plan.make(body_pattern(J, mass), ordering)
@@ -157,7 +157,7 @@ class RowPlan(BodyPlan):
         return RowPlan(plan, plan.scatter(mass), J, J.T.tocsr(), pointers, indices, place)
 
     def assemble(self, weight: Vector) -> Vector:
-        from perp.kernels import body_space
+        from perp.kernels.factors import body_space
 
         numbers = self.mass_numbers.copy()
         body_space.add_rows(self.pointers, self.J.data, weight, self.place, numbers)

@@ -159,7 +159,7 @@ class _Reduced(ABC):
 class _DenseReduced(_Reduced):
     def __init__(self, C: sparse.csr_array, rank: int) -> None:
         from perp.kernels.blas import product_address
-        from perp.kernels.lu import BLOCK
+        from perp.kernels.factors.lu import BLOCK
 
         self._address, self._rank = product_address(), rank
         self._C_transposed = freeze(np.ascontiguousarray(C.toarray().T))
@@ -169,7 +169,7 @@ class _DenseReduced(_Reduced):
         self._size = 0
 
     def factor(self, T: Blocks, active: Members) -> bool:
-        from perp.kernels import coupled_blocks, lu
+        from perp.kernels.factors import coupled_blocks, lu
 
         self._size = active.size * self._rank
         coupled_blocks.assemble(T, self._C_transposed, active, self._rank, self._factor)
@@ -179,7 +179,7 @@ class _DenseReduced(_Reduced):
             return int(lu.factor(self._address, self._factor, self._size, floor, *work)) == 0
 
     def solve(self, r: Vector) -> Vector:
-        from perp.kernels import lu
+        from perp.kernels.factors import lu
 
         z = r.copy()
         lu.solve(self._factor, self._size, self._exchange, z)
@@ -208,7 +208,7 @@ class _SparseReduced(_Reduced):
 
 def _find_groups(matrix: sparse.csr_array) -> Members:
     """The number of the group of each row: rows with the same neighbours, and rows with all neighbours in one group."""
-    from perp.kernels import twins
+    from perp.kernels.factors import twins
 
     graph = adjacency(matrix)
     hashes = np.empty(graph.n, dtype=np.uint64)

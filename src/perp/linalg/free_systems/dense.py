@@ -86,7 +86,7 @@ class DenseSymmetric(FreeSystem):
         return dx
 
     def slack(self, problem: Problem, x: Vector, out: Vector) -> Vector:
-        from perp.kernels import dense
+        from perp.kernels.storages import dense
 
         dense.slack_by_rows(self._A.reshape(-1), problem.b, x, self._nonzero, out)
         return out
@@ -102,7 +102,7 @@ class DenseGeneral(FreeSystem):
 
     def __init__(self, A: NDArray[np.float64]) -> None:
         from perp.kernels.blas import product_address
-        from perp.kernels.lu import BLOCK
+        from perp.kernels.factors.lu import BLOCK
 
         super().__init__()
         self._A = read_only(A)
@@ -115,7 +115,7 @@ class DenseGeneral(FreeSystem):
         self._flops = 0.0
 
     def factor(self, free: Mask, shift: Vector) -> None:
-        from perp.kernels import lu
+        from perp.kernels.factors import lu
 
         rows = np.flatnonzero(free)
         size = rows.size
@@ -135,7 +135,7 @@ class DenseGeneral(FreeSystem):
         DENSE.learn(operations, now() - begun)
 
     def solve(self, r: Vector) -> Vector:
-        from perp.kernels import lu
+        from perp.kernels.factors import lu
 
         part = r[self._free]
         lu.solve(self._factor, part.size, self._exchange, part)

@@ -119,7 +119,7 @@ class KrylovSystem(FreeSystem):
         return self._entries is not None or self._A.factored is not None
 
     def keep_apart(self, rows: NDArray[np.intp]) -> Mask:
-        from perp.kernels import index_sets
+        from perp.kernels.measures import index_sets
 
         keep = np.zeros(self._free.size, dtype=np.bool_)
         if self._entries is not None:

@@ -44,7 +44,7 @@ class SparseSymmetric(FreeSystem):
         return self._cholesky.solve(np.where(self._free, r, 0.0))
 
     def keep_apart(self, rows: NDArray[np.intp]) -> Mask:
-        from perp.kernels import index_sets
+        from perp.kernels.measures import index_sets
 
         n = self._free.size
         mark, keep = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)

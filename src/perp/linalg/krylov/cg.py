@@ -70,7 +70,7 @@ def _run(
     limit: int,
 ) -> Cycle:
     """Until the carried residual is small enough; `size` is what its rounding errors are measured by."""
-    from perp.kernels import krylov
+    from perp.kernels.gradient import krylov
 
     q[:] = 0.0
     rz_old = length = 0.0

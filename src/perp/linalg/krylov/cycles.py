@@ -108,6 +108,6 @@ def writable(v: Vector) -> Vector:
 
 def norm(v: Vector) -> float:
     """The 2-norm; the same bits for any number of threads."""
-    from perp.kernels import krylov
+    from perp.kernels.gradient import krylov
 
     return sqrt(krylov.product(v, v))

@@ -28,7 +28,7 @@ class FreeProduct:
         self._free, self._shift = free, shift
 
     def __call__(self, z: Vector) -> Vector:
-        from perp.kernels import policies
+        from perp.kernels.newton import policies
 
         x = z if self._columns is None else self._columns * z
         self._A.slack(x, self._zero, self._out)

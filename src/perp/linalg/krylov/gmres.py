@@ -61,7 +61,7 @@ def _run(
     size: float,
 ) -> tuple[Cycle, float]:
     """One Arnoldi cycle; H is kept by columns, as the triangle that rotations make of it."""
-    from perp.kernels import krylov
+    from perp.kernels.gradient import krylov
 
     n = x.size
     basis, triangle = np.empty((limit + 1) * n), np.zeros((limit, limit + 1))

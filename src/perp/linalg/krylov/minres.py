@@ -62,7 +62,7 @@ def _run(
     residual: float,
     limit: int,
 ) -> Cycle:
-    from perp.kernels import krylov
+    from perp.kernels.gradient import krylov
 
     first = residual
     older, newer = np.zeros(x.size), r.copy()  # Lanczos vectors, not normalised: P times those that span the space
@@ -113,7 +113,7 @@ def _run(
 
 def _length(r: Vector, z: Vector) -> float:
     """sqrt(r^T z), z = P^-1 r; -1 where P is indefinite, 0 where rounding alone makes the product negative."""
-    from perp.kernels import krylov
+    from perp.kernels.gradient import krylov
 
     square = krylov.product(r, z)
     if square < 0.0:

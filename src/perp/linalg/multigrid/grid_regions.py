@@ -15,7 +15,7 @@ def find_grid_regions(A: StencilOperator, rounding: float) -> tuple[NDArray[np.u
 
     A grid of up to three axes that has cells. A is not formed: a few passes over it.
     """
-    from perp.kernels import grid_regions as kernels
+    from perp.kernels.grid import regions as kernels
 
     sizes = grid_sizes(A)
     assert sizes is not None

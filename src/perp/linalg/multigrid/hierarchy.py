@@ -21,7 +21,7 @@ class GridHierarchy:
     """`GridHierarchy(A)`, `follow(free, shift)`, then `cycle(r, out)`: out ~ (A_FF + diag(shift)_FF)^-1 r_F.
 
     Nothing is stored of the finest level but one over its diagonal and the scale of its interpolation; all coarser
-    levels together are as large as one to three vectors. How they are made: `perp.kernels.multigrid_levels`.
+    levels together are as large as one to three vectors. How they are made: `perp.kernels.multigrid.levels`.
     """
 
     inverse: Vector
@@ -54,7 +54,7 @@ class GridHierarchy:
 
     def follow(self, free: Mask, shift: Vector | None = None) -> None:
         """Make the levels for these cells; the shift is added to the diagonal."""
-        from perp.kernels import multigrid_levels as kernels
+        from perp.kernels.multigrid import levels as kernels
 
         A = self.A
         if shift is None or not shift.any():
@@ -71,7 +71,7 @@ class GridHierarchy:
 
     def cycle(self, r: Vector, out: Vector, sweeps: int = 1) -> None:
         """One V-cycle with so many sweeps before and after."""
-        from perp.kernels import multigrid_cycle as kernels
+        from perp.kernels.multigrid import cycle as kernels
 
         kernels.cycle(
             sweeps, self.table, *self._stencil, self._diagonal, writable(r), self.inverse, self.scale, out,
@@ -85,7 +85,7 @@ class GridHierarchy:
 
         `within` = (lower, upper, x): lower <= x + P v <= upper, by bounds on all levels (`multigrid_bounds`).
         """
-        from perp.kernels import multigrid_cycle as kernels
+        from perp.kernels.multigrid import cycle as kernels
 
         if self.levels == 1:
             return
@@ -104,7 +104,7 @@ class GridHierarchy:
 
         `bounds` = (bounded, lower, upper) as the sweeps have them.
         """
-        from perp.kernels import multigrid_finest as kernels
+        from perp.kernels.multigrid import finest as kernels
 
         if self.levels == 1:
             out[:] = 0.0
@@ -117,7 +117,7 @@ class GridHierarchy:
 
     def smooth(self, sweeps: tuple[Any, ...], stages: tuple[Any, ...], arrays: tuple[Any, ...]) -> int:
         """A step, sweeps and a look at the finest level in one pass: `multigrid_finest.smooth`."""
-        from perp.kernels import multigrid_finest as kernels
+        from perp.kernels.multigrid import finest as kernels
 
         changed: int = kernels.smooth(
             self.table, *self._stencil, self.A.centre, *sweeps, *stages, *arrays, self._work[0]
@@ -126,7 +126,7 @@ class GridHierarchy:
 
     def measure_plane(self, b: Vector, x: Vector, d: Vector, s: Vector) -> tuple[float, ...]:
         """(A x + b) · d, (A x + b) · s, d · A d, d · A s, s · A s."""
-        from perp.kernels import multigrid_steps as kernels
+        from perp.kernels.multigrid import steps as kernels
 
         sizes, lines = self.table[0, :3], self._work[:2]
         found: tuple[float, ...] = kernels.measure_plane(*sizes, *self._stencil, self.A.centre, b, x, d, s, *lines)

@@ -16,7 +16,7 @@ WEAK = 0.25
 """An axis whose couplings are less than this share of the strongest is left as it is: sweeps do not smooth along it."""
 
 COLUMNS = 10
-"""nz, ny, nx; first cell; first face across z, y, x; whether z, y, x are halved (`perp.kernels.multigrid_levels`)."""
+"""nz, ny, nx; first cell; first face across z, y, x; whether z, y, x are halved (`perp.kernels.multigrid.levels`)."""
 
 Table = NDArray[np.uint64]
 Sizes = tuple[int, int, int]

@@ -30,7 +30,7 @@ class _Blocks(Preconditioner):
         self._single = np.empty(0)
 
     def follow(self, free: Mask, shift: Vector) -> None:
-        from perp.kernels import block_diagonal
+        from perp.kernels.storages import block_diagonal
 
         differs = (free != self._free) | (shift != self._shift)
         self._free, self._shift = free.copy(), shift.copy()
@@ -41,7 +41,7 @@ class _Blocks(Preconditioner):
         self._single = positive_diagonal(self._diagonal[rest], shift[rest])
 
     def apply(self, r: Vector) -> Vector:
-        from perp.kernels import block_diagonal
+        from perp.kernels.storages import block_diagonal
 
         z = np.where(self._free, r, 0.0)
         block_diagonal.solve(self._factors, self._size, self._count, z)

@@ -17,7 +17,7 @@ MOST_AXES = 3
 
 
 def line_couplings(A: StencilOperator) -> tuple[Any, ...]:
-    """Shape, step and couplings as `perp.kernels.grid_cholesky` reads them; axes of size one come before the others."""
+    """Shape, step and couplings as `perp.kernels.grid.cholesky` reads them; axes of size one come before the others."""
     missing = MOST_AXES - len(A.grid)
     sizes = [np.uint64(size) for size in (1,) * missing + A.grid]
     if A.faces is not None:
@@ -41,7 +41,7 @@ def is_dominant(A: StencilOperator) -> bool:
 
 
 class GridFactor(Preconditioner):
-    """P = (E + L) E^-1 (E + L^T) on the free cells (`perp.kernels.grid_cholesky`).
+    """P = (E + L) E^-1 (E + L^T) on the free cells (`perp.kernels.grid.cholesky`).
 
     Where a pivot is of no use, or P would be singular to working precision, `otherwise` makes the preconditioner that
     takes over for these cells: the same one for a matrix that is given by its entries, which knows what to do.
@@ -62,7 +62,7 @@ class GridFactor(Preconditioner):
         self._followed = False
 
     def follow(self, free: Mask, shift: Vector) -> None:
-        from perp.kernels import grid_cholesky as kernels
+        from perp.kernels.grid import cholesky as kernels
 
         if self._followed and np.array_equal(free, self._free) and np.array_equal(shift, self._shift):
             return
@@ -82,7 +82,7 @@ class GridFactor(Preconditioner):
         return bool(np.abs(probe * root).max(initial=0.0) <= WORST)
 
     def _substitute(self, r: Vector) -> Vector:
-        from perp.kernels import grid_cholesky as kernels
+        from perp.kernels.grid import cholesky as kernels
 
         z = np.empty(r.size)
         if z.size:

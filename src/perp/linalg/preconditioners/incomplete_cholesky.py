@@ -47,7 +47,7 @@ class _ZeroFill(IncompleteFactor):
         self._place: Integers = np.full(n, -1, dtype=np.int64)
 
     def _attempt(self, rule: int, tolerance: float) -> bool:
-        from perp.kernels import incomplete_cholesky as kernels
+        from perp.kernels.factors import incomplete_cholesky as kernels
 
         t = self._triangle
         self._times[:] = 0
@@ -64,7 +64,7 @@ class _ZeroFill(IncompleteFactor):
 
 class _Decoupled(_ZeroFill):
     def _make(self) -> None:
-        from perp.kernels.incomplete_cholesky import DECOUPLE
+        from perp.kernels.factors.incomplete_cholesky import DECOUPLE
 
         if not self._succeeds(DECOUPLE):
             self._compensate()
@@ -85,7 +85,7 @@ class _PartlyShifted(_ZeroFill):
         self._gamma = gamma
 
     def _make(self) -> None:
-        from perp.kernels.incomplete_cholesky import SHIFT
+        from perp.kernels.factors.incomplete_cholesky import SHIFT
 
         usable = self._succeeds(SHIFT)
         self._shifts = int(self._times.sum())
@@ -95,7 +95,7 @@ class _PartlyShifted(_ZeroFill):
 
 class _Imaginary(_ZeroFill):
     def _make(self) -> None:
-        from perp.kernels.incomplete_cholesky import TAKE_MAGNITUDE
+        from perp.kernels.factors.incomplete_cholesky import TAKE_MAGNITUDE
 
         if not self._succeeds(TAKE_MAGNITUDE):
             self._compensate()

@@ -71,7 +71,7 @@ class IncompleteFactor(Preconditioner):
         """`shifts` are factorisations that were begun again, `compensation` is the largest share added to a diagonal
         entry, `small_pivots` are rows that depend on others, `decoupled_rows` those of which only that entry is in P.
         """
-        from perp.kernels import incomplete_cholesky as kernels
+        from perp.kernels.factors import incomplete_cholesky as kernels
 
         count, kind = self._triangle.count, self._kind[: self._triangle.count]
         return {
@@ -107,14 +107,14 @@ class IncompleteFactor(Preconditioner):
         return int(self._storage()[0][self._triangle.count])
 
     def _solve(self, z: Vector) -> Vector:
-        from perp.kernels import incomplete_cholesky as kernels
+        from perp.kernels.factors import incomplete_cholesky as kernels
 
         kernels.solve(self._triangle.count, *self._storage(), z)
         return z
 
     def _succeeds(self, rule: int) -> bool:
         """Whether an L came out that can be used."""
-        from perp.kernels import incomplete_cholesky as kernels
+        from perp.kernels.factors import incomplete_cholesky as kernels
 
         if not self._attempt(rule, self._tolerance):
             return False
@@ -123,7 +123,7 @@ class IncompleteFactor(Preconditioner):
 
     def _compensate(self, first: float = FIRST_SHIFT, growth: float = GROWTH) -> None:
         """Factor A + alpha diag(A) for alpha = 0, first, first growth, ... until L exists (THESIS 4.1.2)."""
-        from perp.kernels.incomplete_cholesky import STOP
+        from perp.kernels.factors.incomplete_cholesky import STOP
 
         count, alpha = self._triangle.count, 0.0
         for _ in range(MOST_SHIFTS):
@@ -136,7 +136,7 @@ class IncompleteFactor(Preconditioner):
 
     def _keep_diagonal(self) -> None:
         """P = diag(A)."""
-        from perp.kernels.incomplete_cholesky import DECOUPLE, DECOUPLED
+        from perp.kernels.factors.incomplete_cholesky import DECOUPLE, DECOUPLED
 
         self._added[:] = 0.0
         self._attempt(DECOUPLE, 1.0)  # no pivot exceeds its diagonal entry, so that every row counts as dependent

@@ -39,7 +39,7 @@ class _Threshold(IncompleteFactor):
         self._compensate(self._recipe.first_shift, self._recipe.growth)
 
     def _attempt(self, rule: int, tolerance: float) -> bool:
-        from perp.kernels import incomplete_threshold as kernels
+        from perp.kernels.factors import incomplete_threshold as kernels
 
         t, done, full = self._triangle, 0, True
         while full:

@@ -19,7 +19,7 @@ class LowerTriangle:
     """`LowerTriangle(A, ordering)`, then `gather(free, shift)`, which is linear in the nonzeros and allocates nothing.
 
     Columns and rows are the free ones in the chosen order; `count` of them. Arrays are as long as all rows would need;
-    how they lie is said in `perp.kernels.incomplete_cholesky`.
+    how they lie is said in `perp.kernels.factors.incomplete_cholesky`.
     """
 
     def __init__(self, A: Operator, ordering: str) -> None:
@@ -59,7 +59,7 @@ class LowerTriangle:
 
     def gather(self, free: Mask, shift: Vector) -> None:
         """The arguments must be writable arrays: kernels are compiled for one kind of array only."""
-        from perp.kernels import incomplete_cholesky as kernels
+        from perp.kernels.factors import incomplete_cholesky as kernels
 
         self.count = int(
             kernels.gather(

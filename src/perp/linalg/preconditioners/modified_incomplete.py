@@ -36,7 +36,7 @@ class _Modified(IncompleteFactor):
             self._values[t.start[: t.count]] = np.sqrt(t.size[: t.count])
 
     def _attempt(self, rule: int, tolerance: float) -> bool:
-        from perp.kernels import modified_cholesky as kernels
+        from perp.kernels.factors import modified_cholesky as kernels
 
         t = self._triangle
         kernels.factor(

@@ -17,7 +17,7 @@ from perp.problems.problem import Problem
 
 class _Sweep(Preconditioner):
     def __init__(self, A: Operator, diagonal: Vector) -> None:
-        from perp.kernels import symmetric_gauss_seidel
+        from perp.kernels.sweeps import symmetric_gauss_seidel
 
         rows = A.compressed()
         self._rows = (rows.pointers, rows.indices, rows.values)
@@ -33,7 +33,7 @@ class _Sweep(Preconditioner):
         self._diagonal = positive_diagonal(self._given, shift)
 
     def apply(self, r: Vector) -> Vector:
-        from perp.kernels import symmetric_gauss_seidel
+        from perp.kernels.sweeps import symmetric_gauss_seidel
 
         z = np.where(self._free, r, 0.0)
         symmetric_gauss_seidel.solve(*self._rows, *self._parts, self._diagonal, self._free, z)

@@ -116,6 +116,6 @@ class DenseOperator(Operator):
 @cache
 def _kernels() -> ModuleType:
     """Imported when first needed; an import statement costs as much as the product of a small matrix."""
-    from perp.kernels import dense
+    from perp.kernels.storages import dense
 
     return dense

@@ -133,7 +133,7 @@ class FactoredOperator(Operator):
         if self.paired is not None:
             self.paired.slack(self.compliance, b, x, out)
         else:
-            from perp.kernels import factored
+            from perp.kernels.storages import factored
 
             rows = self._sparse_rows()
             velocity = self.mass.solve(rows.T @ x)

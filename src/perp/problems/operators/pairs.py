@@ -40,7 +40,7 @@ class Pairs(ABC):
     @classmethod
     def make(cls, bodies: Any, jacobian: Any, mass: BodyMasses | PlanarMasses) -> Self:
         """From an m x 2 array of body numbers (-1: the world, which does not move) and an m x 2 x `width` array."""
-        from perp.kernels import pair_setup
+        from perp.kernels.storages import pair_setup
 
         pairs = np.asarray(bodies)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
@@ -128,14 +128,14 @@ class Pairs(ABC):
 
 
 class BodyPairs(Pairs):
-    """Rigid bodies in space: twelve numbers a row, eight a body (`perp.kernels.body_pairs`)."""
+    """Rigid bodies in space: twelve numbers a row, eight a body (`perp.kernels.storages.body_pairs`)."""
 
     width = 6
     masses = BodyMasses
 
     def scaled(self, first: int = 0, last: int | None = None) -> tuple[Vector, Vector]:
         """J M^-1 in the layout of J, and the diagonal of J M^-1 J^T, for the rows first..last."""
-        from perp.kernels import body_pairs
+        from perp.kernels.storages import body_pairs
 
         stop = self.rows if last is None else last
         scaled, diagonal = np.empty(12 * (stop - first)), np.empty(stop - first)
@@ -144,7 +144,7 @@ class BodyPairs(Pairs):
         return scaled, diagonal
 
     def diagonal_blocks(self, size: int, count: int) -> NDArray[np.float64]:
-        from perp.kernels import pair_products
+        from perp.kernels.storages import pair_products
 
         blocks = np.empty((count, size, size))
         flat = blocks.reshape(-1)
@@ -152,19 +152,19 @@ class BodyPairs(Pairs):
         return blocks
 
     def velocity(self, x: Vector) -> Vector:
-        from perp.kernels import body_pairs
+        from perp.kernels.storages import body_pairs
 
         v = np.empty(6 * (self.body_count + 1))
         body_pairs.velocity(self.bodies, self.jacobian, self.inverse_mass, x, v)
         return v
 
     def _times(self, v: Vector, out: Vector) -> None:
-        from perp.kernels import pair_products
+        from perp.kernels.storages import pair_products
 
         pair_products.times_bodies(self.bodies, self.jacobian, v, out)
 
     def slack(self, compliance: Vector, b: Vector, x: Vector, out: Vector) -> None:
-        from perp.kernels import body_pairs
+        from perp.kernels.storages import body_pairs
 
         work = np.empty(6 * (self.body_count + 1))
         body_pairs.slack(self.bodies, self.jacobian, self.inverse_mass, compliance, b, x, work, out)

@@ -11,32 +11,32 @@ from perp.problems.operators.pairs import Pairs
 
 
 class PlanarPairs(Pairs):
-    """Rigid bodies in a plane: six numbers a row, two a body (`perp.kernels.planar_pairs`)."""
+    """Rigid bodies in a plane: six numbers a row, two a body (`perp.kernels.storages.planar_pairs`)."""
 
     width = 3
     masses = PlanarMasses
 
     def diagonal_blocks(self, size: int, count: int) -> NDArray[np.float64]:
-        from perp.kernels import planar_pairs
+        from perp.kernels.storages import planar_pairs
 
         blocks = np.empty((count, size, size))
         planar_pairs.diagonal_blocks(np.uint64(size), self.bodies, self.jacobian, self.inverse_mass, blocks.reshape(-1))
         return blocks
 
     def velocity(self, x: Vector) -> Vector:
-        from perp.kernels import planar_pairs
+        from perp.kernels.storages import planar_pairs
 
         v = np.empty(3 * (self.body_count + 1))
         planar_pairs.velocity(self.bodies, self.jacobian, self.inverse_mass, x, v)
         return v
 
     def _times(self, v: Vector, out: Vector) -> None:
-        from perp.kernels import pair_products
+        from perp.kernels.storages import pair_products
 
         pair_products.times_planar(self.bodies, self.jacobian, v, out)
 
     def slack(self, compliance: Vector, b: Vector, x: Vector, out: Vector) -> None:
-        from perp.kernels import planar_pairs
+        from perp.kernels.storages import planar_pairs
 
         work = np.empty(3 * (self.body_count + 1))
         planar_pairs.slack(self.bodies, self.jacobian, self.inverse_mass, compliance, b, x, work, out)

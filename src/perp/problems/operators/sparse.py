@@ -70,11 +70,11 @@ class SparseOperator(Operator):
 
     def slack(self, x: Vector, b: Vector, out: Vector) -> Vector:
         if self.runs is not None:
-            from perp.kernels import runs
+            from perp.kernels.storages import runs
 
             runs.slack(*self.runs, self.values, b, x, out)
         else:
-            from perp.kernels import csr
+            from perp.kernels.storages import csr
 
             csr.slack(self.pointers, self.indices, self.values, b, x, out)
         return out
@@ -84,7 +84,7 @@ class SparseOperator(Operator):
         """Pointers, first columns and offsets of the runs of adjacent columns; None where runs are short.
 
         The rows of an assembled contact matrix are made of them (all contacts of a face are neighbours), and the
-        kernels of `perp.kernels.runs` sweep such rows up to half as fast again as plain compressed rows.
+        kernels of `perp.kernels.storages.runs` sweep such rows up to half as fast again as plain compressed rows.
         """
         matrix = self.matrix
         starts = np.ones(matrix.nnz, dtype=bool)
@@ -135,7 +135,7 @@ class SparseOperator(Operator):
         largest = float(np.abs(self.values).max(initial=0.0))
         if largest == 0.0:
             return 0.0
-        from perp.kernels import csr
+        from perp.kernels.storages import csr
 
         return float(csr.asymmetry(self.pointers, self.indices, self.values)) / largest
 

@@ -149,10 +149,10 @@ class StencilOperator(Operator):
     def kernels(self) -> ModuleType:
         """The compiled module for this kind of couplings."""
         if self.faces is None:
-            from perp.kernels import grid_constant
+            from perp.kernels.grid import constant as grid_constant
 
             return grid_constant
-        from perp.kernels import grid_faces
+        from perp.kernels.grid import faces as grid_faces
 
         return grid_faces
 

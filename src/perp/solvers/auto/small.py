@@ -52,7 +52,7 @@ def solve_small(
 
     `tol` is on the scaled residual (`perp.problems.residual_scale`).
     """
-    from perp.kernels import small_pivots as kernels
+    from perp.kernels.pivoting import small_pivots as kernels
 
     begun = perf_counter()
     A = freeze(problem.A.array().reshape(-1))

@@ -150,7 +150,7 @@ class ADMM(Method):
 
     def _iterate(self, problem: Problem, state: SplittingState) -> bool:
         """One iteration; False, and x as it was, where numbers are no longer finite."""
-        from perp.kernels import admm as kernels
+        from perp.kernels.gradient import admm as kernels
 
         state.free_x = state.solve(problem)
         way, size = kernels.advance(self.relaxation, state.free_x, state.z, state.u, state.values, state.image)
@@ -172,7 +172,7 @@ class ADMM(Method):
 
     def _update_penalty(self, state: SplittingState) -> bool:
         """Whether the penalties are others now; `state.x` still holds the z of the last iteration."""
-        from perp.kernels import admm as kernels
+        from perp.kernels.gradient import admm as kernels
 
         if self.penalty != "spectral":
             return state.penalty.follow_contacts(state.feasible, state.done, state.z, state.w)
@@ -181,7 +181,7 @@ class ADMM(Method):
 
     def _load(self, problem: Problem, state: SplittingState) -> None:
         """Call the kernels of an iteration, and throw away what they make."""
-        from perp.kernels import admm as kernels
+        from perp.kernels.gradient import admm as kernels
 
         x = state.solve(problem)
         kernels.advance(self.relaxation, x, state.z, state.u, state.values, state.image)

@@ -65,7 +65,7 @@ class Memory:
 
     def mix(self, u: Vector, image: Vector, way: float, weight: Vector) -> None:
         """u <- the point to go to from u, whose plain step leads to `image`; `way` is its square."""
-        from perp.kernels import admm as kernels
+        from perp.kernels.gradient import admm as kernels
 
         if self.rows == 0:
             np.copyto(u, image)

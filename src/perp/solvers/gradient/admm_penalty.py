@@ -125,7 +125,7 @@ class Penalty:
 
 def row_states(feasible: FeasibleSet, z: Vector, w: Vector) -> NDArray[np.int8]:
     """AT_BOUND, SLIDING or FREE for every row; the rows that a cone or a disc binds together are in the same state."""
-    from perp.kernels.cones import FIXED_DISCS
+    from perp.kernels.contacts.cones import FIXED_DISCS
 
     width, contacts = int(feasible.width), feasible.friction.size
     states = np.where(w != 0.0, AT_BOUND, FREE).astype(np.int8)

@@ -63,7 +63,7 @@ class SplittingState(State):
 
     def split(self, problem: Problem) -> None:
         """z, w and the right-hand side of the next solve, from u."""
-        from perp.kernels import admm as kernels
+        from perp.kernels.gradient import admm as kernels
 
         feasible = self.feasible
         contacts = (feasible.width, feasible.law, feasible.friction)
@@ -130,7 +130,7 @@ class SplittingState(State):
 
 def shifted_slack(problem: Problem, feasible: FeasibleSet, x: Vector) -> Vector:
     """A x + b, with friction |y_t| added to the normal rows for the exact Coulomb law."""
-    from perp.kernels import projected_gradient
+    from perp.kernels.gradient import projected_gradient
 
     slack = problem.A.slack(x, problem.b, np.empty(problem.n))
     if problem.kind == "contact/cone":

@@ -176,7 +176,7 @@ class APGD(Method):
             state.lipschitz = max(GROWTH * state.lipschitz, min(found, MOST * state.stiffness))
 
     def _compare(self, problem: Problem, state: AcceleratedState) -> tuple[float, float, float, float, float]:
-        from perp.kernels import projected_gradient as kernels
+        from perp.kernels.gradient import projected_gradient as kernels
 
         feasible = state.feasible
         measures: tuple[float, float, float, float, float] = kernels.compare(
@@ -195,7 +195,7 @@ class APGD(Method):
 
     def _go_on(self, problem: Problem, state: AcceleratedState, momentum: float) -> None:
         """x = x_new, and the point of the next gradient ahead of it."""
-        from perp.kernels import projected_gradient as kernels
+        from perp.kernels.gradient import projected_gradient as kernels
 
         kernels.extrapolate(
             momentum, state.new, state.gradient_new, state.x, state.gradient_x, state.point, state.gradient

@@ -16,7 +16,7 @@ from perp.solvers.method import State
 from perp.solvers.pivoting.friction_bounds import FrictionBounds
 
 Sets = NDArray[np.int8]
-"""-1 at the lower bound, 0 free, 1 at the upper bound (`perp.kernels.index_sets`)."""
+"""-1 at the lower bound, 0 free, 1 at the upper bound (`perp.kernels.measures.index_sets`)."""
 
 
 @dataclass
@@ -117,7 +117,7 @@ class FaceState(State):
 
     def measure(self, problem: Problem) -> tuple[float, float, float]:
         """The size of the numbers, what is left on free rows, and the worst wrong slack of a tight one."""
-        from perp.kernels.conjugate_gradients import measure_face
+        from perp.kernels.gradient.conjugate_gradients import measure_face
 
         bounds = (self.lower, self.upper)
         size, left, wrong = measure_face(self.sets, self.point, self.y, problem.b, *bounds, self.weight)

@@ -17,7 +17,7 @@ def estimate_largest_eigenvalue(problem: Problem, weight: Vector, products: int,
     """
     from scipy.linalg import eigh_tridiagonal
 
-    from perp.kernels.conjugate_gradients import dot
+    from perp.kernels.gradient.conjugate_gradients import dot
 
     n = problem.n
     root, zero = np.sqrt(weight), freeze(np.zeros(n))

@@ -8,8 +8,8 @@ from perp.problems.inputs import freeze
 
 
 def load_kernels() -> None:
-    """Call every kernel of `perp.kernels.conjugate_gradients` once, on nothing."""
-    from perp.kernels import conjugate_gradients as kernels
+    """Call every kernel of `perp.kernels.gradient.conjugate_gradients` once, on nothing."""
+    from perp.kernels.gradient import conjugate_gradients as kernels
 
     v, data = np.empty(0), freeze(np.empty(0))
     sets, pivots = np.empty(0, dtype=np.int8), np.empty(0, dtype=np.int64)

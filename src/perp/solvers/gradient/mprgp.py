@@ -191,7 +191,7 @@ class MPRGP(Method):
 
     def _stay_in_face(self, problem: Problem, state: SplitState) -> None:
         """A conjugate gradient step, or an expansion."""
-        from perp.kernels import conjugate_gradients as kernels
+        from perp.kernels.gradient import conjugate_gradients as kernels
 
         if state.is_new_face or not kernels.dot(state.r, state.q) > 0.0:  # rounding may turn q away from descent
             state.q = self._precondition(state)
@@ -216,7 +216,7 @@ class MPRGP(Method):
     @staticmethod
     def _clip_step(problem: Problem, state: SplitState, step: float) -> bool:
         """x <- clip(x + step q), if that lowers the objective."""
-        from perp.kernels import conjugate_gradients as kernels
+        from perp.kernels.gradient import conjugate_gradients as kernels
 
         kernels.project_step(state.x, state.q, step, state.lower, state.upper, state.trial)
         problem.A.slack(state.trial, problem.b, state.trial_y)
@@ -230,7 +230,7 @@ class MPRGP(Method):
 
     def _free_rows(self, problem: Problem, state: SplitState) -> None:
         """A proportioning step."""
-        from perp.kernels import conjugate_gradients as kernels
+        from perp.kernels.gradient import conjugate_gradients as kernels
 
         bounds = (state.lower, state.upper)
         kernels.chopped_direction(state.x, state.y, *bounds, state.weight, state.r, state.q)
@@ -248,7 +248,7 @@ class MPRGP(Method):
     @staticmethod
     def _find_step(problem: Problem, state: SplitState) -> tuple[float, float, float]:
         """The step to the minimum along q (inf where there is none), the step to the nearest bound, the curvature."""
-        from perp.kernels import conjugate_gradients as kernels
+        from perp.kernels.gradient import conjugate_gradients as kernels
 
         problem.A.slack(state.q, state.zero, state.product)
         state.counters["products"] += 1
@@ -269,7 +269,7 @@ class MPRGP(Method):
     @staticmethod
     def _expand(problem: Problem, state: SplitState, only_free: bool) -> None:
         """x <- clip(x - length weight y), on free rows or all; shorter, if that raised the objective."""
-        from perp.kernels import conjugate_gradients as kernels
+        from perp.kernels.gradient import conjugate_gradients as kernels
 
         state.counters["expansions"] += 1
         bounds, here = (state.lower, state.upper), (state.x, state.y)

@@ -32,7 +32,7 @@ class FeasibleSet:
 
     @staticmethod
     def of(problem: Problem, scaling: str) -> FeasibleSet:
-        from perp.kernels.cones import BOXES
+        from perp.kernels.contacts.cones import BOXES
 
         weight = freeze(_weights(problem) if scaling == "diagonal" else np.ones(problem.n))
         if isinstance(problem, ContactProblem):
@@ -43,14 +43,14 @@ class FeasibleSet:
 
     def project_step(self, point: Vector, gradient: Vector, shift: Vector, step: float, target: Vector) -> None:
         """target = P(point - step W (gradient + shift)), P the projection on the set."""
-        from perp.kernels import projected_gradient as kernels
+        from perp.kernels.gradient import projected_gradient as kernels
 
         contacts = (self.width, self.law, self.friction)
         kernels.project_step(point, gradient, shift, step, self.weight, *contacts, self.lower, self.upper, target)
 
     def nearest_ray(self, direction: Vector) -> Vector:
         """The nearest direction in which nothing stops x: the cones of contacts have no end, discs and bounds have."""
-        from perp.kernels.cones import FIXED_DISCS
+        from perp.kernels.contacts.cones import FIXED_DISCS
 
         lower = freeze(np.where(np.isinf(self.lower), -np.inf, 0.0))
         upper = freeze(np.where(np.isinf(self.upper), np.inf, 0.0))

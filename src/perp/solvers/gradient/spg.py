@@ -133,7 +133,7 @@ class SPG(Method):
         state.counters["products"] += 1
 
     def step(self, problem: Problem, state: State, count: int) -> None:
-        from perp.kernels import projected_gradient as kernels
+        from perp.kernels.gradient import projected_gradient as kernels
 
         assert isinstance(state, SpectralState)
         if count == 0:  # loads the kernels: a step of no length, and two passes over no rows
@@ -151,7 +151,7 @@ class SPG(Method):
 
     def _iterate(self, problem: Problem, state: SpectralState) -> bool:
         """One step; False, and x as it was, where numbers are no longer finite."""
-        from perp.kernels import projected_gradient as kernels
+        from perp.kernels.gradient import projected_gradient as kernels
 
         slope, square = self._find_direction(state, state.spectral_step)
         problem.A.slack(state.direction, state.zero, state.product)
@@ -176,7 +176,7 @@ class SPG(Method):
 
     def _find_direction(self, state: SpectralState, step: float) -> tuple[float, float]:
         """d, the slope (A x + b)^T d, and d^T W^-1 d."""
-        from perp.kernels import projected_gradient as kernels
+        from perp.kernels.gradient import projected_gradient as kernels
 
         state.feasible.project_step(state.x, state.gradient, state.no_shift, step, state.target)
         found: tuple[float, float] = kernels.find_direction(

@@ -48,7 +48,7 @@ class SplitState(State):
     """Whether a nested start is still to come."""
 
     def split(self) -> None:
-        from perp.kernels import conjugate_gradients as kernels
+        from perp.kernels.gradient import conjugate_gradients as kernels
 
         bounds = (self.lower, self.upper)
         self.reduced, self.chopped = kernels.split_gradient(self.x, self.y, *bounds, self.weight, self.length, self.r)

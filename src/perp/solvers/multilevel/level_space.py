@@ -16,7 +16,7 @@ PARALLEL = 1e-12
 """Two directions whose Gram determinant is so small a share of the product of their lengths are one."""
 
 CYCLES = ("V", "F", "W")
-"""In the order of `perp.kernels.multigrid_cycle`."""
+"""In the order of `perp.kernels.multigrid.cycle`."""
 
 
 @dataclass(frozen=True)

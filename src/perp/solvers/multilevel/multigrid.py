@@ -91,7 +91,7 @@ class Multigrid(Method):
     last answer is worth about as much, and costs nothing. "given" begins at x0 always.
 
     Sweeps on the finest grid are over-relaxed, steps and slacks are computed in the same pass over the memory
-    (`perp.kernels.multigrid_finest`).
+    (`perp.kernels.multigrid.finest`).
 
     For a stencil of up to three axes the levels are grids (`perp.linalg.multigrid`); for any other A they are PyAMG's.
     A closed region that more flows into than out (A singular, no solution) ends with the proof.
@@ -196,7 +196,7 @@ class Multigrid(Method):
     @staticmethod
     def _search_plane(problem: Problem, state: MultigridState) -> None:
         """The least f in the plane of the ways of this cycle and the last, projected, and of a length that is safe."""
-        from perp.kernels import multigrid_steps as kernels
+        from perp.kernels.multigrid import steps as kernels
 
         bounds = (state.lower, state.upper)
         state.counters["accelerated"] += 1

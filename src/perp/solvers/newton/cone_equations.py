@@ -1,4 +1,6 @@
-"""Contact laws as equations F(x) = 0 (`perp.kernels.cone_derivative`), in units in which every contact weighs the same.
+"""Contact laws as equations F(x) = 0, in units in which every contact weighs the same.
+
+The kernels are in `perp.kernels.contacts.cone_derivative`.
 
 F of contact c is measured in d_c beta, d_c = 1/sqrt(mean A_ii of its rows): squares of it are then energies, whatever
 the masses are, and beta, a power of two about as large as d b, takes the energy's own unit away.
@@ -75,7 +77,7 @@ class ContactEquations:
 
         Each is the law of a convex problem where A is symmetric and positive semidefinite.
         """
-        from perp.kernels import cone_derivative as kernels
+        from perp.kernels.contacts import cone_derivative as kernels
 
         problem = self.problem
         if problem.model == "cone":
@@ -89,7 +91,7 @@ class ContactEquations:
 
     def measure(self, equation: Equation, x: Vector, y: Vector, F: Vector) -> float:
         """F, and half the sum of its squares in the units of the contacts."""
-        from perp.kernels import cone_derivative as kernels
+        from perp.kernels.contacts import cone_derivative as kernels
 
         problem, law = self.problem, equation.law
         base, carried = (x, True) if equation.centre is None else (equation.centre, False)
@@ -106,7 +108,7 @@ class ContactEquations:
 
     def linearise(self, equation: Equation, x: Vector, y: Vector) -> tuple[BlockDiagonal, BlockDiagonal]:
         """E and G of dF = E dx + G dy."""
-        from perp.kernels import cone_derivative as kernels
+        from perp.kernels.contacts import cone_derivative as kernels
 
         problem, law = self.problem, equation.law
         shape = (problem.contacts, problem.dimension, problem.dimension)
@@ -155,7 +157,7 @@ def _mean_diagonal(problem: ContactProblem) -> Vector:
 
 
 def _law(problem: ContactProblem, function: str) -> Law:
-    from perp.kernels import cone_derivative as kernels
+    from perp.kernels.contacts import cone_derivative as kernels
 
     number = {
         "cone": kernels.FOLLOWING_DISCS if function == "alart_curnier" else kernels.LIFTED_CONES,

@@ -36,7 +36,7 @@ class MeritPoint:
 
     def measure(self, problem: Problem, point: Vector, proximal: Proximal, penalty: float, unit: float) -> float:
         """Move to the point; returns theta."""
-        from perp.kernels import fischer_derivative
+        from perp.kernels.newton import fischer_derivative
 
         np.copyto(self.point, point)
         problem.A.slack(self.point, problem.b, self.y)
@@ -84,7 +84,7 @@ class FischerState(State):
 
     def linearise(self, problem: Problem) -> None:
         """p and q where the iteration stands (NOTES eq. 97)."""
-        from perp.kernels import fischer_derivative
+        from perp.kernels.newton import fischer_derivative
 
         here, chosen = self.here, (self.kinks.a, self.kinks.b)
         bounds = problem.bounds(here.point)

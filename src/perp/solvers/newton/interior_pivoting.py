@@ -117,7 +117,7 @@ class InteriorPivoting(Method):
         state.counters.update(state.inner.system.counters())
 
     def _step_inside(self, problem: Problem, state: HybridState) -> None:
-        from perp.kernels import interior_point as kernels
+        from perp.kernels.newton import interior_point as kernels
 
         inner, path = state.inner, state.inner.path
         self._interior.step(problem, inner, 1)

@@ -180,7 +180,7 @@ class KrylovEquation(Equation):
         self.counters: dict[str, float] = {"inner_iterations": 0.0}
 
     def solve(self, active: Mask, right: Vector, largest: float, spread: float) -> Answer:
-        from perp.kernels import policies
+        from perp.kernels.newton import policies
 
         unit = power_of_two(largest)
         self._preconditioner.follow(active, self._zero)

@@ -46,7 +46,7 @@ class MapPoint:
 
     def measure(self, problem: Problem, x: Vector) -> float:
         """Move to x; returns theta = 1/2 H^T H (NOTES eq. 64), over unit^2."""
-        from perp.kernels import minimum_map
+        from perp.kernels.newton import minimum_map
 
         problem.A.slack(x, problem.b, self.y)
         bounds = problem.bounds(x)
@@ -54,7 +54,7 @@ class MapPoint:
         return 0.5 * float(squares)
 
     def derive(self, problem: Problem, dx: Vector, product: Vector) -> Direction:
-        from perp.kernels import minimum_map
+        from perp.kernels.newton import minimum_map
 
         slope, left = minimum_map.derive(dx, product, problem.row_scales, self.unit, self.H, self.active)
         return Direction(dx, product, float(slope), float(left))

@@ -70,7 +70,7 @@ class FreeEquation:
 
     def measure(self, y: Vector) -> float:
         """||D y_F||; `solve` and `advance` then speak of this y."""
-        from perp.kernels import policies
+        from perp.kernels.newton import policies
 
         largest, squares = policies.gather(self._free, y, self._scale, 1.0, self._right)
         self._unit = power_of_two(largest)
@@ -96,7 +96,7 @@ class FreeEquation:
 
     def advance(self, found: Solution, lower: Vector, upper: Vector, x: Vector, inside: Vector) -> bool:
         """x += dx, and the point within the bounds that is nearest to it; whether all is finite."""
-        from perp.kernels import policies
+        from perp.kernels.newton import policies
 
         return bool(policies.advance(self._unit, self._scale, found.x, lower, upper, x, inside) == 0.0)
 

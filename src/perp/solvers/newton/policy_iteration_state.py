@@ -15,7 +15,7 @@ from perp.solvers.newton.policy_iteration_equation import FreeEquation, Mask
 from perp.solvers.status import Status
 
 Sets = NDArray[np.int8]
-"""-1 at the lower bound, 0 free, 1 at the upper bound (`perp.kernels.index_sets`)."""
+"""-1 at the lower bound, 0 free, 1 at the upper bound (`perp.kernels.measures.index_sets`)."""
 
 EPSILON = 16.0 * 2.0**-52
 """Rounding errors of x and of y / A_ii, as a share of the largest of these numbers."""
@@ -55,7 +55,8 @@ class PolicyState(State):
 
     def load_kernels(self, problem: Problem) -> None:
         """Call what a step calls, on copies."""
-        from perp.kernels import index_sets, policies
+        from perp.kernels.measures import index_sets
+        from perp.kernels.newton import policies
 
         problem.A.slack(self.point, problem.b, self.y)
         policies.choose(self.point, self.y, self.lower, self.upper, self.weight, 0.0, self.sets, self.wanted)
@@ -64,7 +65,7 @@ class PolicyState(State):
 
     def begin_at(self, problem: Problem, x: Vector) -> None:
         """Begin at this x within the bounds."""
-        from perp.kernels import policies
+        from perp.kernels.newton import policies
 
         self.x[:] = self.point[:] = x
         placed = (self.point, self.lower, self.upper, self.weight, problem.b, self.sets)
@@ -78,7 +79,7 @@ class PolicyState(State):
 
     def choose(self, problem: Problem) -> bool:
         """The next policy, from the point and its slack; whether it is the last one again."""
-        from perp.kernels import policies
+        from perp.kernels.newton import policies
 
         if not self.known:
             problem.A.slack(self.point, problem.b, self.y)
@@ -96,7 +97,7 @@ class PolicyState(State):
 
     def _guard(self, changed: int) -> None:
         """Has this policy been here before? Then solve exactly; if that is no help, change one row at a time."""
-        from perp.kernels import index_sets
+        from perp.kernels.measures import index_sets
 
         if self.is_single and changed < self.least:
             self.is_single = False
@@ -112,7 +113,7 @@ class PolicyState(State):
             self._keep_first()
 
     def _keep_first(self) -> None:
-        from perp.kernels import index_sets
+        from perp.kernels.measures import index_sets
 
         first = int(np.argmax(self.wanted != self.sets))
         wish = self.wanted[first]
@@ -126,7 +127,7 @@ class PolicyState(State):
 
     def settle(self, problem: Problem, is_same: bool) -> float:
         """Put rows at their bounds and measure what the equations of the others have left."""
-        from perp.kernels import policies
+        from perp.kernels.newton import policies
 
         if not is_same:
             if policies.place(self.sets, self.lower, self.upper, self.point, self.free):

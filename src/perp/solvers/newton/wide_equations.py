@@ -1,15 +1,16 @@
-"""F and its derivative (`perp.kernels.cone_derivative`) for contacts whose rows have coefficients of their own.
+"""F and its derivative for contacts whose rows have coefficients of their own.
 
-In the units of the levers, in which friction is round, with any number of tangents, and in arrays instead of kernels.
-Rows without a lever have F = x there.
+The counterpart for round friction is `perp.kernels.contacts.cone_derivative`. Here units are those of the levers, in
+which friction is round, with any number of tangents, and arrays take the place of kernels. Rows without a lever have
+F = x.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels import cone_derivative as laws
-from perp.kernels.projection import HUGE
+from perp.kernels.contacts import cone_derivative as laws
+from perp.kernels.measures.projection import HUGE
 from perp.problems.contact_projection import lengths
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector

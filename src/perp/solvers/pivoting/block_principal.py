@@ -202,7 +202,7 @@ class BlockPrincipal(Method):
 
     def _pivot(self, problem: Problem, state: PivotState) -> None:
         """Solve on the present index sets, then change them."""
-        from perp.kernels import index_sets
+        from perp.kernels.measures import index_sets
 
         wanted = np.empty_like(state.sets)
         place_rows(problem, state)
@@ -260,7 +260,7 @@ class BlockPrincipal(Method):
 
     def _change_sets(self, problem: Problem, state: PivotState, wanted: Sets, violations: int) -> None:
         """Grant the wishes of all rows, of rows that are not coupled, or of one; or begin a path."""
-        from perp.kernels import index_sets
+        from perp.kernels.measures import index_sets
 
         state.first = state.first or violations
         if violations < state.least:
@@ -321,7 +321,7 @@ class BlockPrincipal(Method):
 
     def _walk(self, problem: Problem, state: PivotState, path: Path) -> None:
         """One event of the path."""
-        from perp.kernels import index_sets
+        from perp.kernels.measures import index_sets
 
         factor_free_rows(problem, state, path.sets)
         at_end = path.advance(problem, state.system)

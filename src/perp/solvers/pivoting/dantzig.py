@@ -20,7 +20,7 @@ from perp.solvers.scaling import symmetric_scales
 from perp.solvers.status import Status
 
 if TYPE_CHECKING:
-    from perp.kernels.dantzig import Tableau
+    from perp.kernels.pivoting.dantzig import Tableau
 
 ORDERS = ("most_violated", "least_index")
 
@@ -103,7 +103,7 @@ class Dantzig(Method):
         return state
 
     def step(self, problem: Problem, state: State, count: int) -> None:
-        from perp.kernels import dantzig as kernels
+        from perp.kernels.pivoting import dantzig as kernels
 
         assert isinstance(state, DantzigState)
         tableau, left = state.tableau, count
@@ -128,7 +128,7 @@ class Dantzig(Method):
 
 def _make_tableau(problem: Problem, x: Vector, scales: Vector) -> Tableau:
     """With x = D z: D A D, D b and the bounds divided by D; every row where x is, but free ones that are FAR."""
-    from perp.kernels import dantzig as kernels
+    from perp.kernels.pivoting import dantzig as kernels
 
     n = problem.n
     lower, upper = problem.bounds(x)
@@ -173,7 +173,7 @@ def _update_bounds(problem: Problem, state: DantzigState) -> bool:
     if friction.came_again(tableau.kind.tobytes()):
         state.ended = Status.CYCLING, "the same friction bounds came again with the same index sets"
         return False
-    from perp.kernels import dantzig as kernels
+    from perp.kernels.pivoting import dantzig as kernels
 
     lower, upper = tableau.lower.copy(), tableau.upper.copy()
     upper[friction.rows] = friction.limit / scales[friction.rows]
@@ -185,7 +185,7 @@ def _update_bounds(problem: Problem, state: DantzigState) -> bool:
 
 def _give_up(problem: Problem, state: DantzigState) -> None:
     """Say why no pivot is possible; the direction of the last one may prove that there is no solution."""
-    from perp.kernels import dantzig as kernels
+    from perp.kernels.pivoting import dantzig as kernels
 
     phase, driven, culprit = state.tableau.cursor[[kernels.PHASE, kernels.DRIVEN, kernels.CULPRIT]]
     if phase == kernels.OUTGROWN:

@@ -68,7 +68,7 @@ class RowScaled:
 
     def holds(self, x: Vector, side: Sides) -> bool:
         """Whether x solves the problem with its rows on these sides, up to rounding."""
-        from perp.kernels.principal_pivots import FREE, LOWER, UPPER
+        from perp.kernels.pivoting.principal_pivots import FREE, LOWER, UPPER
 
         y = self.A @ x + self.b
         y_rounding = ROUNDING * (np.abs(self.A) @ np.abs(x) + np.abs(self.b))
@@ -101,7 +101,7 @@ class Polyhedron:
 
 def describe(data: RowScaled, side: Sides) -> Polyhedron | None:
     """The polyhedron of an index set; None where its equations or its constant conditions contradict each other."""
-    from perp.kernels.principal_pivots import FREE, LOWER, UPPER
+    from perp.kernels.pivoting.principal_pivots import FREE, LOWER, UPPER
 
     free = side == FREE
     x = np.where(free, 0.0, np.where(side == UPPER, data.upper, data.lower))
@@ -195,7 +195,7 @@ def list_corners(polyhedron: Polyhedron) -> tuple[list[Vector], list[Vector]] | 
 
 def find_families(problem: Problem, singular: list[Sides]) -> tuple[list[Family], list[Vector]]:
     """The families of these index sets without those that are parts of others, and points that stand alone."""
-    from perp.kernels.principal_pivots import FREE, UPPER
+    from perp.kernels.pivoting.principal_pivots import FREE, UPPER
 
     data = RowScaled.of(problem)
     families: list[tuple[Family, Sides]] = []
@@ -231,7 +231,7 @@ def find_families(problem: Problem, singular: list[Sides]) -> tuple[list[Family]
 
 def belongs_to_family(problem: Problem, families: list[Family], points: list[Vector]) -> list[bool]:
     """For each point, whether it is part of one of the families (their borders included)."""
-    from perp.kernels.principal_pivots import FIXED, FREE, LOWER, UPPER
+    from perp.kernels.pivoting.principal_pivots import FIXED, FREE, LOWER, UPPER
 
     data = RowScaled.of(problem)
     sides = []
@@ -245,7 +245,7 @@ def belongs_to_family(problem: Problem, families: list[Family], points: list[Vec
 
 def _is_part(data: RowScaled, polyhedron: Polyhedron, point: Vector, side: Sides, whole: Sides) -> bool:
     """Whether all of the polyhedron lies in the family `whole`, which holds where the latter's free rows have y = 0."""
-    from perp.kernels.principal_pivots import FREE
+    from perp.kernels.pivoting.principal_pivots import FREE
 
     freed = whole == FREE
     if ((side != whole) & ~freed).any():

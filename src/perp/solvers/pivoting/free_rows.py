@@ -38,7 +38,7 @@ def solve_free_rows(problem: Problem, state: PivotState, accuracy: float) -> flo
 
     Refined until y_F is below `accuracy` times that size.
     """
-    from perp.kernels import index_sets
+    from perp.kernels.measures import index_sets
 
     point = state.point
     before, rest = np.inf, np.empty(problem.n)

@@ -41,8 +41,8 @@ class IndexSetWalk:
     scaled: ScaledProblem
 
     def __init__(self, problem: Problem) -> None:
-        from perp.kernels import gray_walk as kernels
-        from perp.kernels.principal_pivots import FREE, Data, Tableau, evaluate, make_tableau
+        from perp.kernels.pivoting import gray_walk as kernels
+        from perp.kernels.pivoting.principal_pivots import FREE, Data, Tableau, evaluate, make_tableau
 
         self.scaled = scaled = scale_problem(problem)
         first = np.where(np.isfinite(scaled.x_lower), scaled.x_lower, scaled.x_upper)
@@ -75,19 +75,19 @@ class IndexSetWalk:
 
     @property
     def visited(self) -> int:
-        from perp.kernels.gray_walk import VISITED
+        from perp.kernels.pivoting.gray_walk import VISITED
 
         return int(self.progress[VISITED])
 
     @property
     def finished(self) -> bool:
-        from perp.kernels.gray_walk import TOTAL
+        from perp.kernels.pivoting.gray_walk import TOTAL
 
         return self.visited == int(self.progress[TOTAL])
 
     def visit(self, count: int) -> int:
         """Look at the next `count` index sets; return how many there were."""
-        from perp.kernels.gray_walk import visit
+        from perp.kernels.pivoting.gray_walk import visit
 
         done = int(visit(count, self.data, self.tableau, self.walk))
         self._collect()
@@ -98,7 +98,7 @@ class IndexSetWalk:
 
     def _collect(self) -> None:
         """Empty the buffers of the kernel."""
-        from perp.kernels.gray_walk import FOUND, OPEN
+        from perp.kernels.pivoting.gray_walk import FOUND, OPEN
 
         scaled = self.scaled
         found: Any = np.clip(self.walk.found[: self.progress[FOUND]] * scaled.scales, scaled.x_lower, scaled.x_upper)

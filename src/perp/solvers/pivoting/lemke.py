@@ -19,7 +19,7 @@ from perp.solvers.pivoting.scaled_problem import warm_rows
 from perp.solvers.status import Status
 
 if TYPE_CHECKING:
-    from perp.kernels.lemke_basis import Basis
+    from perp.kernels.pivoting.lemke_basis import Basis
 
 COVERINGS = ("ones", "diagonal")
 
@@ -115,8 +115,8 @@ class Lemke(Method):
         return state
 
     def step(self, problem: Problem, state: State, count: int) -> None:
-        from perp.kernels import lemke
-        from perp.kernels import lemke_basis as layout
+        from perp.kernels.pivoting import lemke
+        from perp.kernels.pivoting import lemke_basis as layout
 
         assert isinstance(state, LemkeState)
         left = count
@@ -143,7 +143,7 @@ class Lemke(Method):
 
 
 def _make_basis(frame: Frame) -> Basis:
-    from perp.kernels import lemke_basis as layout
+    from perp.kernels.pivoting import lemke_basis as layout
 
     n = frame.kept.size
     stride = (n + 8) // 8 * 8  # room for n + 1 columns that begin at whole cache lines
@@ -211,8 +211,8 @@ def _start_warm(state: LemkeState, x: Vector) -> bool:
 
 def _begin(state: LemkeState, is_basic: NDArray[np.bool_], at_upper: NDArray[np.bool_]) -> bool:
     """Make these rows basic and these x lie at their upper bounds; False where that basis is singular."""
-    from perp.kernels import lemke
-    from perp.kernels import lemke_basis as layout
+    from perp.kernels.pivoting import lemke
+    from perp.kernels.pivoting import lemke_basis as layout
 
     frame, basis = state.frame, state.basis
     chosen = np.flatnonzero(is_basic)
@@ -230,7 +230,7 @@ def _begin(state: LemkeState, is_basic: NDArray[np.bool_], at_upper: NDArray[np.
 
 def _condition(basis: Basis) -> float:
     """The condition number of G in the 1-norm."""
-    from perp.kernels import lemke_basis as layout
+    from perp.kernels.pivoting import lemke_basis as layout
 
     n, stride, size = basis.at_upper.size, basis.lists.shape[1], basis.whole[layout.SIZE]
     columns, rows = basis.lists[layout.COLUMNS, :size], basis.lists[layout.ROWS, :size]
@@ -242,7 +242,7 @@ def _condition(basis: Basis) -> float:
 
 def _unknowns(basis: Basis) -> Vector:
     """z and z0: what is basic has its value, the rest is at one of its bounds."""
-    from perp.kernels import lemke_basis as layout
+    from perp.kernels.pivoting import lemke_basis as layout
 
     size = basis.whole[layout.SIZE]
     z: Vector = basis.data[layout.LOWER].copy()
@@ -258,7 +258,7 @@ def _expose(state: LemkeState) -> None:
 
 
 def _count(state: LemkeState) -> None:
-    from perp.kernels import lemke_basis as layout
+    from perp.kernels.pivoting import lemke_basis as layout
 
     whole = state.basis.whole
     names = {"pivots": layout.PIVOTS, "refactorisations": layout.INVERSIONS, "ties": layout.TIES}
@@ -266,7 +266,7 @@ def _count(state: LemkeState) -> None:
 
 
 def _tell_ray(state: LemkeState) -> str:
-    from perp.kernels import lemke_basis as layout
+    from perp.kernels.pivoting import lemke_basis as layout
 
     return (
         f"after {state.basis.whole[layout.PIVOTS]} pivots nothing blocks the entering variable; for a copositive-plus "
@@ -280,7 +280,7 @@ def _find_certificate(state: LemkeState) -> Vector | None:
     With u the ray's x, complementarity gives u^T A u = 0, hence A^T u = -A u <= 0, and b^T u = -z0 d^T u < 0 (Cottle,
     Pang & Stone 1992, theorem 4.4.11). An x with two bounds cannot move without end, so u_i = 0 there.
     """
-    from perp.kernels import lemke_basis as layout
+    from perp.kernels.pivoting import lemke_basis as layout
 
     frame, basis = state.frame, state.basis
     size, entering = basis.whole[layout.SIZE], int(basis.whole[layout.ENTERING])

@@ -87,7 +87,7 @@ class Path:
 
     def advance(self, problem: Problem, system: FreeSystem) -> bool:
         """Go to the next event, or to t = 1 (then True). `system` holds the factor of the present free rows."""
-        from perp.kernels import parametric
+        from perp.kernels.pivoting import parametric
 
         free = self.sets == 0
         if self.events % REFRESH_EVERY == 0:

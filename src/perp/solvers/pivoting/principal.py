@@ -18,7 +18,7 @@ from perp.solvers.pivoting.scaled_problem import ScaledProblem, count_rows, scal
 from perp.solvers.status import Status
 
 if TYPE_CHECKING:
-    from perp.kernels.principal_pivots import Data, Tableau
+    from perp.kernels.pivoting.principal_pivots import Data, Tableau
 
 RULES = ("least_index", "keller")
 
@@ -80,8 +80,8 @@ class Principal(Method):
         return max(1000, 50 * problem.n)
 
     def start(self, problem: Problem, x: Vector) -> PrincipalState:
-        from perp.kernels.principal_pivots import Data, make_tableau
-        from perp.kernels.principal_rules import COUNT, DRIVEN, FEWEST
+        from perp.kernels.pivoting.principal_pivots import Data, make_tableau
+        from perp.kernels.pivoting.principal_rules import COUNT, DRIVEN, FEWEST
 
         scaled = scale_problem(problem)
         side, rest = tight_sides(scaled, x)
@@ -112,8 +112,8 @@ class Principal(Method):
 
     def _make_free(self, state: PrincipalState, unbounded: NDArray[np.bool_], rows: NDArray[np.bool_]) -> str | None:
         """Begin with these rows free and those without bounds; the reason, where their matrix does not allow it."""
-        from perp.kernels.principal_pivots import FREE, rebuild
-        from perp.kernels.principal_rules import free_in_turn
+        from perp.kernels.pivoting.principal_pivots import FREE, rebuild
+        from perp.kernels.pivoting.principal_rules import free_in_turn
 
         wanted = [*np.flatnonzero(unbounded), *np.flatnonzero(rows)]
         tight, at_bound = state.tableau.side.copy(), state.tableau.rest.copy()
@@ -132,7 +132,7 @@ class Principal(Method):
 
     def step(self, problem: Problem, state: State, count: int) -> None:
         assert isinstance(state, PrincipalState)
-        from perp.kernels import principal_rules as rules
+        from perp.kernels.pivoting import principal_rules as rules
 
         state.unused = count
         if state.ended is not None:
@@ -174,7 +174,7 @@ class Principal(Method):
         y_r = M_rF y_F + M_rT x_T + const for every x; so u = (1 in row r, -M_rF) has (A^T u)_F = 0, and u^T y depends
         on x_T alone. With the signs right, no x can lift y_r to zero. (`solve` checks whether they are.)
         """
-        from perp.kernels.principal_pivots import FREE, UPPER
+        from perp.kernels.pivoting.principal_pivots import FREE, UPPER
 
         n, free = state.best.size, state.tableau.side == FREE
         if free[row]:

@@ -16,7 +16,7 @@ TABLES = 6.0
 """Full matrices that a start of these methods writes, copies and scalings included: for its predicted time."""
 
 Sides = NDArray[np.int8]
-"""FREE, LOWER, UPPER or FIXED for each row (`perp.kernels.principal_pivots`)."""
+"""FREE, LOWER, UPPER or FIXED for each row (`perp.kernels.pivoting.principal_pivots`)."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class ScaledProblem:
 
     def expose(self, side: Sides, value: Vector, rest: Vector, out: Vector) -> None:
         """x of these values: finite, within its bounds, and exactly at them in tight rows that have arrived there."""
-        from perp.kernels.principal_pivots import FREE
+        from perp.kernels.pivoting.principal_pivots import FREE
 
         z = np.nan_to_num(np.where(side == FREE, value, rest))
         np.clip(np.nan_to_num(z * self.scales), self.x_lower, self.x_upper, out=out)
@@ -65,7 +65,7 @@ def warm_rows(x: Vector, lower: Vector, upper: Vector) -> NDArray[np.bool_]:
 
 def tight_sides(scaled: ScaledProblem, x: Vector) -> tuple[Sides, Vector]:
     """All rows at their bound nearest to x, with a fictitious bound of zero for rows that have none."""
-    from perp.kernels.principal_pivots import FIXED, LOWER, UPPER
+    from perp.kernels.pivoting.principal_pivots import FIXED, LOWER, UPPER
 
     lower, upper = scaled.x_lower, scaled.x_upper
     side = np.where(x - lower <= upper - x, LOWER, UPPER).astype(np.int8)

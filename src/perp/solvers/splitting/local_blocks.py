@@ -1,4 +1,7 @@
-"""What the exact solve of one contact needs of its block of A, prepared once (`perp.kernels.local_contacts`)."""
+"""What the exact solve of one contact needs of its block of A, prepared once.
+
+The solve itself is `perp.kernels.contacts.local_contacts`.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ CELLS = {"box": 8, "cone": 8, "disc": 12, "convex": 20}
 
 def prepare_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint64, Vector]:
     """How many numbers a contact has, and these numbers, flat."""
-    from perp.kernels import block_setup
+    from perp.kernels.sweeps import block_setup
 
     cells = CELLS[problem.model]
     local = np.empty(problem.contacts * cells)

@@ -129,7 +129,8 @@ class NNCG(Method):
         state.counters["restarts"] = float(state.memory[1])
 
     def _iterate(self, state: NNCGState, count: int) -> None:
-        from perp.kernels import nncg, planar_nncg, planar_pairs
+        from perp.kernels.storages import planar_pairs
+        from perp.kernels.sweeps import nncg, planar_nncg
 
         sweeper = state.sweeper
         storage = sweeper.kernels.__name__.rpartition(".")[2]

@@ -83,7 +83,7 @@ def colour_contacts(problem: Problem, contacts: int, contact_rows: int) -> NDArr
 
 def colour(touching: sparse.csr_array) -> NDArray[np.uint32]:
     """Greedy colours of the graph whose edges are the nonzeros."""
-    from perp.kernels import colouring
+    from perp.kernels.sweeps import colouring
 
     count = touching.shape[0]
     colours = np.zeros(count, dtype=np.uint32)

@@ -55,7 +55,7 @@ def make_sweeper(problem: Problem, relaxation: float, x: Vector) -> Sweeper:
     vectors = (steps(problem, relaxation), problem.b, lower, upper, x)
     A = problem.A
     if A.is_dense:
-        from perp.kernels import dense
+        from perp.kernels.storages import dense
 
         return Sweeper(dense, (A.array().reshape(-1), *vectors), contact)
     if (factored := A.factored) is not None:
@@ -97,17 +97,17 @@ def _larger_eigenvalues(blocks: NDArray[np.float64]) -> Vector:
 
 def _sweep_compressed_rows(A: SparseOperator, vectors: tuple[Vector, ...], contact: tuple[Any, ...] | None) -> Sweeper:
     if A.runs is not None:
-        from perp.kernels import runs
+        from perp.kernels.storages import runs
 
         return Sweeper(runs, (*A.runs, A.values, *vectors), contact)
-    from perp.kernels import csr
+    from perp.kernels.storages import csr
 
     return Sweeper(csr, (A.pointers, A.indices, A.values, *vectors), contact)
 
 
 def sweep_factored(A: FactoredOperator, vectors: tuple[Vector, ...], contact: tuple[Any, ...] | None) -> Sweeper:
     """J and W = J M^-1 in compressed rows, with the velocity v = W^T x kept up to date."""
-    from perp.kernels import factored
+    from perp.kernels.storages import factored
 
     J, W = unsigned_parts(A.J), unsigned_parts(A.scaled_rows)
     velocity = np.empty(A.mass.dofs)
@@ -118,7 +118,7 @@ def sweep_factored(A: FactoredOperator, vectors: tuple[Vector, ...], contact: tu
 
 def _sweep_body_pairs(problem: Problem, A: FactoredOperator, pairs: BodyPairs, vectors: tuple[Vector, ...]) -> Sweeper:
     """Two rigid bodies a row. Contacts apply M^-1 on the fly; other rows read a scaled copy of their part of J."""
-    from perp.kernels import body_pairs
+    from perp.kernels.storages import body_pairs
 
     velocity = np.empty(6 * (pairs.body_count + 1))
     refresh = partial(body_pairs.velocity, pairs.bodies, pairs.jacobian, pairs.inverse_mass, vectors[-1], velocity)
@@ -137,7 +137,7 @@ def _sweep_planar_pairs(
     problem: Problem, A: FactoredOperator, planar: PlanarPairs, vectors: tuple[Vector, ...]
 ) -> Sweeper:
     """Two bodies in a plane a row; M^-1 is applied on the fly."""
-    from perp.kernels import planar_pairs
+    from perp.kernels.storages import planar_pairs
 
     velocity = np.empty(3 * (planar.body_count + 1))
     parts = (planar.bodies, planar.jacobian, planar.inverse_mass)

@@ -98,7 +98,7 @@ class PressureProblem:
 
         That is at faces of liquid, and where there is spray: particles (`weight`) in cells that are not `attached`.
         """
-        from perp.kernels import fluid_pressure
+        from perp.kernels.fluid import pressure as fluid_pressure
 
         fluid_pressure.drop_pressure(
             self.grid.kernel_axis(axis),
@@ -133,7 +133,7 @@ def make_pressure_problem(
     `wanted` is what shall leave each cell, as a share of its volume, where the part that it lies in has a free surface:
     0 in an incompressible liquid, more where too many particles have come together.
     """
-    from perp.kernels import fluid_pressure
+    from perp.kernels.fluid import pressure as fluid_pressure
 
     require_choice(separation, "separation", SEPARATIONS)
     require_choice(form, "form", FORMS)
@@ -190,7 +190,7 @@ def _closed_parts(
     grid: StaggeredGrid, fractions: tuple[Vector, ...], liquid: Flags
 ) -> tuple[NDArray[np.bool_], NDArray[np.uint32]]:
     """Which cells belong to parts of the liquid that do not touch air, and the first cell of each such part."""
-    from perp.kernels import fluid_pressure
+    from perp.kernels.fluid import pressure as fluid_pressure
 
     n = grid.size
     closed, pins, queue = np.zeros(n, dtype=np.uint8), np.empty(n, dtype=np.uint32), np.empty(n, dtype=np.uint32)
@@ -202,7 +202,7 @@ def _closed_parts(
 def _rows(
     grid: StaggeredGrid, diagonal: Vector, couplings: list[Vector], liquid: Flags
 ) -> tuple[sparse.csr_array, NDArray[np.int64]]:
-    from perp.kernels import fluid_pressure
+    from perp.kernels.fluid import pressure as fluid_pressure
 
     cells = np.flatnonzero(liquid)
     most = cells.size * (2 * grid.dimension + 1)

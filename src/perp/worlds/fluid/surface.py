@@ -36,7 +36,8 @@ def find_surface(vessel: Vessel, position: Vector, share: float) -> tuple[Vector
     `share` is the part of a cell that a particle fills; the excess, also as a part of a cell, is how much more liquid
     there is in it than fits.
     """
-    from perp.kernels import fluid_surface, fluid_transfer
+    from perp.kernels.fluid import surface as fluid_surface
+    from perp.kernels.fluid import transfer as fluid_transfer
 
     grid, middles = vessel.grid, vessel.grid.middles
     filled, level, excess = np.zeros(grid.size), np.empty(grid.size), np.empty(grid.size)
@@ -53,7 +54,7 @@ def find_surface(vessel: Vessel, position: Vector, share: float) -> tuple[Vector
 
 def find_attached(vessel: Vessel, level: Vector, liquid: Flags) -> Flags:
     """Which cells move with the liquid: its own, and those of air beside it that the surface goes through."""
-    from perp.kernels import fluid_surface
+    from perp.kernels.fluid import surface as fluid_surface
 
     attached = np.empty(liquid.size, dtype=np.uint8)
     fractions = for_kernels(vessel.grid, vessel.fractions)

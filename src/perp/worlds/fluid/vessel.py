@@ -18,7 +18,7 @@ class Vessel(KeepsReadOnly):
     """Walls do not move: all this is found once."""
 
     def __init__(self, grid: StaggeredGrid, solid: Distance | None = None) -> None:
-        from perp.kernels import fluid_walls
+        from perp.kernels.fluid import walls as fluid_walls
 
         self.grid = grid
         self.solid: Vector = sample_solid(solid, grid)

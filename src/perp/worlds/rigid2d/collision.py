@@ -57,7 +57,7 @@ class Collision:
 
     def find(self, position: Vector, velocity: Vector, dt: float) -> DiscContacts:
         """Contacts with a gap of at most the margin, and of what a step of dt closes at these velocities (flat)."""
-        from perp.kernels import discs_contacts
+        from perp.kernels.worlds import discs_contacts
 
         between = self._find_pairs(position, velocity, dt)
         beside = self._find_touched_walls(position, velocity, dt)
@@ -82,7 +82,7 @@ class Collision:
         )
 
     def _find_pairs(self, position: Vector, velocity: Vector, dt: float) -> int:
-        from perp.kernels import discs as kernels
+        from perp.kernels.worlds import discs as kernels
 
         radius, step = self.discs.radius, (self.margin, dt, self.limit)
         if not radius.size:
@@ -98,7 +98,7 @@ class Collision:
             self.pairs = np.zeros(3 * found, dtype=np.uint32)  # and room for half as many more
 
     def _find_touched_walls(self, position: Vector, velocity: Vector, dt: float) -> int:
-        from perp.kernels import discs_walls
+        from perp.kernels.worlds import discs_walls
 
         known = (position, velocity, self.discs.radius, self.discs.inverse_mass)
         walls = (self.walls.numbers, self.walls.is_segment)
@@ -120,7 +120,7 @@ def _ordinary_radius(radius: Vector) -> float:
 
 def match(old: DiscContacts, new: DiscContacts) -> NDArray[np.int64]:
     """For each new contact the number of the old one of the same identity, or -1."""
-    from perp.kernels import discs_contacts
+    from perp.kernels.worlds import discs_contacts
 
     numbers = np.empty(len(new), dtype=np.int64)
     discs_contacts.match_sorted(old.identity, new.identity, numbers)

@@ -128,7 +128,7 @@ class DiscWorld(ContactWorld):
 
     def _jacobian(self, contacts: Contacts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Bodies and blocks of the rows, as `FactoredOperator.from_body_pairs` takes them."""
-        from perp.kernels import discs_contacts
+        from perp.kernels.worlds import discs_contacts
 
         rows = 2 * len(contacts)
         bodies, jacobian = np.empty(2 * rows, dtype=np.int64), np.empty(6 * rows)

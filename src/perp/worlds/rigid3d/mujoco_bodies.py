@@ -84,7 +84,7 @@ class MujocoBodies:
 
     def place(self, poses: Poses) -> None:
         """Put the shapes where the bodies are."""
-        from perp.kernels import rigid_motion
+        from perp.kernels.worlds import rigid_motion
 
         given = (poses.position, poses.orientation, poses.rotation, self.centre_in_body)
         frames = np.empty(7 * self.count)
@@ -100,7 +100,7 @@ class MujocoBodies:
         rounding wills: such contacts would come and go, and with them the impulses that a next step starts from. A
         contact of one dimension has no friction; torsion and rolling (four and six) are not modelled.
         """
-        from perp.kernels import touches
+        from perp.kernels.worlds import touches
 
         self.place(poses)
         self._find_touches()

@@ -67,7 +67,7 @@ def _appended(value: Any, name: str, world: NDArray[np.float64], count: int | No
 
 
 def _rotations(orientation: NDArray[np.float64]) -> NDArray[np.float64]:
-    from perp.kernels.quaternions import turn_quaternions
+    from perp.kernels.worlds.quaternions import turn_quaternions
 
     rotation = np.empty((len(orientation), 3, 3))
     turn_quaternions(orientation.reshape(-1), rotation.reshape(-1))

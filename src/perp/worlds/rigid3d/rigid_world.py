@@ -5,8 +5,8 @@ of THESIS eq. 2.5-2.7 with the constraints of eq. 2.27.
 
 **Gyroscopic term.** A body that turns while its angular momentum L = I w stays must change its spin, as I turns with
 it: I dw/dt = -w x L. The explicit step of that equation gains energy without bound. Here a body turns by a spin that
-keeps both L and the energy of a body that nothing touches, to rounding (`perp.kernels.rigid_motion.advance`), as long
-as it turns by less than about a radian in a step.
+keeps both L and the energy of a body that nothing touches, to rounding (`advance` in the kernels),
+as long as it turns by less than about a radian in a step.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class RigidWorld(ContactWorld):
         return self.shapes_and_masses.collide(self.poses(), self.restitution)
 
     def make_problem(self, contacts: Contacts, dt: float) -> ContactProblem:
-        from perp.kernels import point_contacts
+        from perp.kernels.contacts import point_contacts
 
         blocks = np.empty((3 * len(contacts), 2, 6))
         point_contacts.write_rows(
@@ -201,7 +201,7 @@ class RigidWorld(ContactWorld):
         return match_contacts(old, new)
 
     def move(self, problem: ContactProblem, x: Vector, dt: float) -> bool:
-        from perp.kernels import rigid_motion
+        from perp.kernels.worlds import rigid_motion
 
         A = problem.A.factored
         assert A is not None

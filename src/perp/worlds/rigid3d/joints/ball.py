@@ -19,7 +19,7 @@ from perp.worlds.rigid3d.poses import WithWorld
 class Ball(AnchoredJoint):
     """`Ball(body_a, body_b, anchor)`: three rows that hold the point `anchor` of both bodies together.
 
-    C = R_a^T (p_b - p_a) [m], along the axes of body a; the derivation of J is in `perp.kernels.joints_points`.
+    C = R_a^T (p_b - p_a) [m], along the axes of body a; the derivation of J is in `perp.kernels.worlds.joints_points`.
     """
 
     kind: ClassVar[str] = "ball"
@@ -42,7 +42,7 @@ class HeldPoints(Part):
         self.arms: Vector = freeze(local_anchors(joints, made).reshape(-1))
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
-        from perp.kernels.joints_points import hold_points
+        from perp.kernels.worlds.joints_points import hold_points
 
         position, rotation = poses.position.reshape(-1), poses.rotation.reshape(-1)
         hold_points(position, rotation, self.bodies, self.arms, self.first_row, jacobian, value)

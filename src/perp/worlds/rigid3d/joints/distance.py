@@ -21,7 +21,7 @@ class Distance(Joint):
     """`Distance(body_a, body_b, anchor_a, anchor_b, length=None, rope=False)`: one row.
 
     A rod keeps |p_b - p_a| = `length` [m], C = |p_b - p_a| - length; a rope only pulls, length - |p_b - p_a| >= 0
-    (`perp.kernels.joints_points`). Without `length` it is the distance when the joint is made.
+    (`perp.kernels.worlds.joints_points`). Without `length` it is the distance when the joint is made.
     """
 
     kind: ClassVar[str] = "distance"
@@ -65,7 +65,7 @@ class Distances(Part):
         self.sign: Vector = freeze(np.array([-1.0 if joint.rope else 1.0 for joint in joints]))
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
-        from perp.kernels.joints_points import keep_distance
+        from perp.kernels.worlds.joints_points import keep_distance
 
         position, rotation = poses.position.reshape(-1), poses.rotation.reshape(-1)
         constants = (self.bodies, self.arms, self.length, self.sign, self.first_row)

@@ -21,8 +21,8 @@ class Fixed(BendingJoint):
     """`Fixed(body_a, body_b, anchor)`: three rows that hold the anchor, three that hold the orientation.
 
     C = (R_a^T (p_b - p_a), phi) [m, rad] with the rotation vector phi of b against a since the joint was made, along
-    the axes of body a (`perp.kernels.joints_points`, `joints_turns`). A cable is a row of links with six soft rows
-    between neighbours (THESIS 6.1): `stiffness` and `damping` against stretching and shearing, `bend_stiffness` and
+    the axes of body a (kernels: `joints_points`, `joints_turns`). A cable is a row of links with six soft rows between
+    neighbours (THESIS 6.1): `stiffness` and `damping` against stretching and shearing, `bend_stiffness` and
     `bend_damping` against bending and twisting.
     """
 
@@ -42,7 +42,7 @@ class EqualOrientations(Part):
         self.rest: Vector = freeze(turns_back(self.bodies.reshape(-1, 2), made).reshape(-1))
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
-        from perp.kernels.joints_turns import keep_orientation
+        from perp.kernels.worlds.joints_turns import keep_orientation
 
         rotation, orientation = poses.rotation.reshape(-1), poses.orientation.reshape(-1)
         keep_orientation(rotation, orientation, self.bodies, self.rest, self.first_row, jacobian, value)

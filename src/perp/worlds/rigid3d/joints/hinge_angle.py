@@ -35,7 +35,7 @@ class HingeAngle(Part):
 
     def follow(self, poses: WithWorld, angle: Vector, jacobian: Vector, value: Vector) -> None:
         """Bring `angle` up to date, and write the rows."""
-        from perp.kernels.joints_turns import follow_angle
+        from perp.kernels.worlds.joints_turns import follow_angle
 
         rotation, orientation = poses.rotation.reshape(-1), poses.orientation.reshape(-1)
         constants = (self.bodies, self.axis, self.rest, self.limits, self.rows)

@@ -25,7 +25,7 @@ class Universal(BendingJoint):
     """`Universal(body_a, body_b, anchor, axis_a, axis_b)`: three rows that hold the anchor, one that keeps the axes at
     the angle beta that they have when the joint is made, a right one as a rule.
 
-    C = (R_a^T (p_b - p_a), (u_a . u_b - cos beta) / sin beta) [m, rad] (`perp.kernels.joints_points`, `joints_turns`).
+    C = (R_a^T (p_b - p_a), (u_a . u_b - cos beta) / sin beta) [m, rad] (kernels: `joints_points`, `joints_turns`).
     The bodies bend about both axes and transmit spin about the normal of their plane.
     """
 
@@ -62,7 +62,7 @@ class AxesAtAnAngle(Part):
         self.angle: Vector = freeze(np.column_stack([cosine, 1.0 / sine]).reshape(-1))
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
-        from perp.kernels.joints_turns import keep_angle
+        from perp.kernels.worlds.joints_turns import keep_angle
 
         rotation = poses.rotation.reshape(-1)
         keep_angle(rotation, self.bodies, self.directions, self.angle, self.first_row, jacobian, value)

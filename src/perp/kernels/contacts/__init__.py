@@ -1,0 +1,1 @@
+"""What one contact is: bounds, cones, exact solves, derivatives."""

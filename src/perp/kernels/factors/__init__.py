@@ -1,0 +1,1 @@
+"""Orderings, triangular factors, and systems in body space."""

@@ -1,0 +1,1 @@
+"""Gradients, products and projections."""

@@ -1,0 +1,1 @@
+"""Stencils on grids."""

@@ -1,0 +1,1 @@
+"""Residuals, index sets and what the loop watches."""

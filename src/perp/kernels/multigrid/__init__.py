@@ -1,0 +1,1 @@
+"""Multigrid on grids."""

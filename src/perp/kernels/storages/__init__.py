@@ -1,0 +1,1 @@
+"""Products and sweeps of the storages of A, row by row."""

@@ -1,0 +1,1 @@
+"""Sweeps over rows and contacts, one rule after another."""
