@@ -29,9 +29,9 @@ _SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": 
 _UNSEEN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 _cached: Any = njit(cache=True, **_SETTINGS)
-inlined: Any = njit(forceinline=True, **_SETTINGS)
+inlined: Any = njit(forceinline=True, **_SETTINGS, **_UNSEEN)
 part: Any = njit(**_SETTINGS, **_UNSEEN)
-spliced: Any = njit(inline="always", **_SETTINGS)
+spliced: Any = njit(inline="always", **_SETTINGS, **_UNSEEN)
 
 
 def kernel(function: Callable[..., Any]) -> Any:

@@ -184,9 +184,12 @@ class ConeInterior(Method):
         return state
 
     def _kernel_options(self, rows: ConeRows) -> Options:
+        from perp.kernels.conic.run import find_pieces
+
         lift, most_short = (SYMMETRIC_LIFT, SYMMETRIC_MOST_SHORT) if rows.symmetric else (LIFT, MOST_SHORT)
         return Options(
-            self.refinements, ACCURACY, self.correctors, self.boundary, lift, self.polish, SOFTNESS, most_short
+            *(self.refinements, ACCURACY, self.correctors, float(self.boundary), lift, self.polish, SOFTNESS),
+            *(most_short, find_pieces()),
         )
 
     def step(self, problem: Problem, state: State, count: int) -> None:

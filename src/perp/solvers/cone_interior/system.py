@@ -118,17 +118,18 @@ def make_system(problem: Problem, rows: ConeRows, space: str, ordering: str) -> 
     if not in_bodies:
         b = np.where(rows.block_of_row >= 0, b, -rows.value)  # with their rows of the identity: y = 0, and dx = 0
     own = np.abs(permuted.diagonal())
+    symmetric = rows.symmetric and (in_bodies or problem.is_symmetric is True)
     return ConicSystem(
         in_bodies=in_bodies,
         plan=plan,
         blocks=blocks,
         system=system,
-        factor=_make_factor(plan),
+        factor=_make_factor(plan, symmetric),
         compliance=parts.compliance,
         b=b,
         diagonal=A.diagonal() / unit**2,
         roots=1.0 / np.sqrt(np.where(own > 0.0, own, 1.0)),
-        symmetric=rows.symmetric and (in_bodies or problem.is_symmetric is True),
+        symmetric=symmetric,
     )
 
 
@@ -185,9 +186,18 @@ def _full_pattern(A: sparse.csr_array, rows: ConeRows) -> sparse.csr_array:
     return sparse.csr_array(ones + ones.T + member @ member.T)
 
 
-def _make_factor(plan: Plan) -> Factor:
+def _make_factor(plan: Plan, symmetric: bool) -> Factor:
+    from perp.kernels import supernodal_lu
+    from perp.kernels.by_address import address_of
+
     arrays = LUArrays.make(plan)
+    if symmetric:
+        factor_at = address_of(supernodal_lu.factor_symmetric, supernodal_lu.FACTOR_SYMMETRIC)
+    else:
+        factor_at = address_of(supernodal_lu.factor, supernodal_lu.FACTOR)
     return Factor(
+        factor_at,
+        address_of(supernodal_lu.solve, supernodal_lu.SOLVE),
         *plan.structure,
         *plan.updates,
         plan.lower.start,
