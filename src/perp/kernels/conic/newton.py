@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from perp.kernels.compile import inlined, kernel, part, spliced
+from perp.kernels.compile import inlined, part, piece, spliced
 from perp.kernels.conic import lorentz
 from perp.kernels.conic.equations import multiply, multiply_rows, pull, push, solve_factor
 from perp.kernels.conic.layout import (
@@ -271,7 +271,7 @@ def subtract_image(blocks, cones, system, it, z, w, jw, e_d, e_p):
     push(blocks, system, it.local, z, e_p)
 
 
-@kernel
+@piece
 def solve_newton(in_bodies, linear, rounds, accuracy, tau, blocks, cones, system, fac, it):
     """dx and dV for the right sides RHS (q) and `linear` r_p; returns the solves that were made.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import inf, isfinite, sqrt
 
-from perp.kernels.compile import inlined, kernel, part, spliced
+from perp.kernels.compile import inlined, part, piece, spliced
 from perp.kernels.conic import lorentz
 from perp.kernels.conic.equations import assemble, assemble_in_contacts, factor, residuals
 from perp.kernels.conic.layout import (
@@ -254,7 +254,7 @@ def advance(cones, it, step):
             R[VH, cones.slot[k]] += step * R[DVH, cones.slot[k]]
 
 
-@kernel
+@piece
 def factor_path(address, in_bodies, symmetric, blocks, cones, system, fac, it):
     """K at this point; returns the sign of its determinant, or 0."""
     if in_bodies:
@@ -266,7 +266,7 @@ def factor_path(address, in_bodies, symmetric, blocks, cones, system, fac, it):
     return factor(address, symmetric, fac)
 
 
-@kernel
+@piece
 def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, it, marks):
     """One iteration; returns whether there was a step to make."""
     rounds, correctors = options.refinements, options.correctors

@@ -15,7 +15,7 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import NamedTuple
 
-from perp.kernels.compile import inlined, kernel, part, spliced
+from perp.kernels.compile import inlined, part, piece, spliced
 from perp.kernels.conic.equations import assemble, factor, multiply, pull, push, solve_factor
 from perp.kernels.conic.layout import (
     BEST,
@@ -74,7 +74,7 @@ def tail_argument(tail, count, r, zt, vt, out):
     return sqrt(total)
 
 
-@kernel
+@piece
 def linearise(blocks, cones, it):
     """H, and dx0 in DX; returns the largest entry of F, impulses times sqrt(A_ii): the root of an energy."""
     H, R = it.H, it.rows
@@ -220,7 +220,7 @@ def begin_polish(marks):
     marks[WORSE], marks[DAMPING], marks[IS_NEW] = 0.0, 1.0, 1.0
 
 
-@kernel
+@piece
 def polish(
     linearise_at,
     address,
