@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 from numba import types
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 INTEGER, NUMBER, TRUTH = types.int64, types.float64, types.boolean
@@ -37,6 +38,10 @@ def called(arguments: tuple[Any, ...], result: Any = types.none) -> Any:
 
     @intrinsic
     def call(typing_context, address, given):
+        for kind, wanted in zip(given.types, arguments, strict=True):
+            if typing_context.can_convert(kind, wanted) is None:
+                raise TypingError(f"an argument of a call by address is {kind}, not {wanted}")
+
         def generate(context, builder, signature, values):
             convention = context.call_conv
             parts = [

@@ -28,11 +28,16 @@ from numba import njit
 from perp.kernels.source_stamp import source_stamp
 
 _SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
-_UNSEEN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_NO_CFUNC: dict[str, Any] = {"no_cfunc_wrapper": True}
+_INNER: dict[str, Any] = {**_NO_CFUNC, "_nrt": False}
+"""No wrapper for C, and no counting of references: arrays belong to Python, which holds them while a kernel runs."""
 
-_cached: Any = njit(cache=True, no_cfunc_wrapper=True, **_SETTINGS)
+_UNSEEN: dict[str, Any] = {"no_cpython_wrapper": True, **_INNER}
+"""Nor a wrapper for Python, which must not call these."""
+
+_cached: Any = njit(cache=True, **_SETTINGS, **_NO_CFUNC)
 _cached_unseen: Any = njit(cache=True, **_SETTINGS, **_UNSEEN)
-inlined: Any = njit(forceinline=True, **_SETTINGS, **_UNSEEN)
+inlined: Any = njit(forceinline=True, **_SETTINGS, **_INNER)
 part: Any = njit(**_SETTINGS, **_UNSEEN)
 spliced: Any = njit(inline="always", **_SETTINGS, **_UNSEEN)
 

@@ -53,7 +53,15 @@ PERTURBED, SIGN = 0, 1
 determinant, +1 or -1."""
 
 FACTOR = (INTEGER, *[CONSTANTS] * 4, *[INTEGERS] * 6, *[NUMBERS] * 5, *[INTEGERS] * 2, *[NUMBERS] * 4, INTEGERS)
-FACTOR_SYMMETRIC = (INTEGER, *[CONSTANTS] * 4, *[INTEGERS] * 6, *[NUMBERS] * 4, *[INTEGERS] * 2, *[NUMBERS] * 3, INTEGERS)
+FACTOR_SYMMETRIC = (
+    INTEGER,
+    *[CONSTANTS] * 4,
+    *[INTEGERS] * 6,
+    *[NUMBERS] * 4,
+    *[INTEGERS] * 2,
+    *[NUMBERS] * 3,
+    INTEGERS,
+)
 SOLVE = (*[CONSTANTS] * 4, *[NUMBERS] * 4)
 """The types of the arguments of `factor`, `factor_symmetric` and `solve`, for those who call them by address."""
 

@@ -12,7 +12,6 @@ from perp.kernels.by_address import called
 from perp.kernels.compile import inlined, part
 from perp.kernels.conic.layout import EP, RD, RP, B, C, V, X, Y
 
-
 _factor = called(supernodal_lu.FACTOR)
 _factor_symmetric = called(supernodal_lu.FACTOR_SYMMETRIC)
 _solve = called(supernodal_lu.SOLVE)
@@ -165,6 +164,4 @@ def factor(address, symmetric, fac):
 
 @part
 def solve_factor(fac, x):
-    _solve(
-        fac.solve_at, (fac.super_start, fac.rows_start, fac.rows, fac.values_start, fac.L, fac.U, x, fac.work)
-    )
+    _solve(fac.solve_at, (fac.super_start, fac.rows_start, fac.rows, fac.values_start, fac.L, fac.U, x, fac.work))

@@ -22,7 +22,6 @@ from perp.kernels.conic.layout import (
     DZH,
     DZT,
     ED,
-    EP,
     ETA,
     FIXED,
     FOLLOWING,

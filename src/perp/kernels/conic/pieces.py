@@ -10,7 +10,7 @@ from perp.kernels.by_address import CONSTANTS, INTEGER, INTEGERS, NUMBER, NUMBER
 from perp.kernels.conic.layout import Blocks, Cones, Factor, Iterate, Options, Pieces, System
 
 
-def _named(group: Any, plain: Any, **others: Any) -> Any:
+def _named(group: Any, plain: Any, /, **others: Any) -> Any:
     """The type of a named tuple whose entries have the type `plain`, but for some."""
     if not others:
         return types.NamedUniTuple(plain, len(group._fields), group)

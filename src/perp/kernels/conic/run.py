@@ -28,10 +28,10 @@ from perp.kernels.conic.layout import (
     VH,
     WEIGHT,
     P,
+    Pieces,
     V,
     X,
     Y,
-    Pieces,
 )
 from perp.kernels.conic.path import FACTORISATIONS, LONGEST, MARKS, POOR, SIGN, TAU, read_cones, stick_softly
 from perp.kernels.conic.pieces import call_iterate, call_linearise, call_polish
@@ -231,7 +231,9 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
                 _scale_ratios(it, scale)
                 begin_polish(marks)
                 for _ in range(ROUNDS):
-                    more = _polish(address, symmetric, options, most, rules, unit, blocks, cones, system, fac, it, marks)
+                    more = _polish(
+                        address, symmetric, options, most, rules, unit, blocks, cones, system, fac, it, marks
+                    )
                     if not more or marks[POLISHED] > SUCCESS * before or marks[POLISHED] <= FINE * unit:
                         break
                 _scale_ratios(it, 1.0 / scale)
