@@ -10,7 +10,9 @@ a function that Numba takes from its cache is object code, which nobody can inli
 `part` is for large pieces that a kernel calls from several places: inlined, they would take a minute to compile. They
 lie in the cache of the kernels that call them, and nobody else can. `spliced` is for large pieces that are called from
 one place: Numba puts their code there before it compiles anything. Each `part` is optimised together with all that it
-calls, so that a deep tree of parts is optimised over and over (seen here: 73 against 42 s for `conic`).
+calls, so that a deep tree of parts is optimised over and over; `piece` is for its large branches, which are cached as a
+kernel is and called by address (`perp.kernels.by_address`). Most of the time goes into Numba's own passes over types
+and code, so that what is spliced twice costs twice, and so does a wrapper that nobody calls.
 
 The cache on disk knows all files that a kernel is made of (`source_stamp`): a change in any of them compiles it again.
 """
@@ -26,17 +28,31 @@ from numba import njit
 from perp.kernels.source_stamp import source_stamp
 
 _SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
-_UNSEEN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_NO_CFUNC: dict[str, Any] = {"no_cfunc_wrapper": True}
+_INNER: dict[str, Any] = {**_NO_CFUNC, "_nrt": False}
+"""No wrapper for C, and no counting of references: arrays belong to Python, which holds them while a kernel runs."""
 
-_cached: Any = njit(cache=True, **_SETTINGS)
-inlined: Any = njit(forceinline=True, **_SETTINGS)
+_UNSEEN: dict[str, Any] = {"no_cpython_wrapper": True, **_INNER}
+"""Nor a wrapper for Python, which must not call these."""
+
+_cached: Any = njit(cache=True, **_SETTINGS, **_NO_CFUNC)
+_cached_unseen: Any = njit(cache=True, **_SETTINGS, **_UNSEEN)
+inlined: Any = njit(forceinline=True, **_SETTINGS, **_INNER)
 part: Any = njit(**_SETTINGS, **_UNSEEN)
-spliced: Any = njit(inline="always", **_SETTINGS)
+spliced: Any = njit(inline="always", **_SETTINGS, **_UNSEEN)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """What Python calls, compiled on first use and kept on disk under the hash of its sources."""
-    dispatcher = _cached(function)
+    return _stamped(_cached(function), function)
+
+
+def piece(function: Callable[..., Any]) -> Any:
+    """What only other kernels call, by address; compiled and kept as a kernel is."""
+    return _stamped(_cached_unseen(function), function)
+
+
+def _stamped(dispatcher: Any, function: Callable[..., Any]) -> Any:
     file = getattr(dispatcher._cache, "_cache_file", None)  # there is none where nothing can be written
     if file is not None:
         file._source_stamp = source_stamp(Path(function.__code__.co_filename))

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from perp.kernels.by_address import called
 from perp.kernels.compile import inlined, part
 from perp.kernels.conic.layout import EP, RD, RP, B, C, V, X, Y
 from perp.kernels.factors import supernodal_lu
+
+_factor = called(supernodal_lu.FACTOR)
+_factor_symmetric = called(supernodal_lu.FACTOR_SYMMETRIC)
+_solve = called(supernodal_lu.SOLVE)
 
 
 @inlined
@@ -143,20 +148,20 @@ def factor(address, symmetric, fac):
     """Returns the sign of the determinant; 0 where the matrix has no factor."""
     lower = fac.numbers[: fac.target.size]
     if symmetric:
-        supernodal_lu.factor_symmetric(
+        _factor_symmetric(fac.factor_at, (
             address, fac.super_start, fac.rows_start, fac.rows, fac.values_start, fac.update_start, fac.giver,
             fac.first_row, fac.end_row, fac.column_start, fac.target, lower, fac.floor,
             fac.L, fac.U, fac.position, fac.spread, fac.product, fac.inverse, fac.work, fac.found,
-        )  # fmt: skip
+        ))  # fmt: skip
     else:
-        supernodal_lu.factor(
+        _factor(fac.factor_at, (
             address, fac.super_start, fac.rows_start, fac.rows, fac.values_start, fac.update_start, fac.giver,
             fac.first_row, fac.end_row, fac.column_start, fac.target, lower, fac.numbers[fac.target.size :], fac.floor,
             fac.L, fac.U, fac.position, fac.spread, fac.product, fac.product_upper, fac.inverse, fac.work, fac.found,
-        )  # fmt: skip
+        ))  # fmt: skip
     return 0 if fac.found[0] < 0 else fac.found[1]
 
 
 @part
 def solve_factor(fac, x):
-    supernodal_lu.solve(fac.super_start, fac.rows_start, fac.rows, fac.values_start, fac.L, fac.U, x, fac.work)
+    _solve(fac.solve_at, (fac.super_start, fac.rows_start, fac.rows, fac.values_start, fac.L, fac.U, x, fac.work))

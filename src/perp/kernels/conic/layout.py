@@ -83,6 +83,9 @@ class System(NamedTuple):
 class Factor(NamedTuple):
     """The plan of a supernodal LU factor, and its memory (`perp.linalg.sparse_lu.LUArrays`)."""
 
+    factor_at: int
+    """The address of `supernodal_lu.factor`, or of `factor_symmetric` for a symmetric matrix."""
+    solve_at: int
     super_start: Integers
     rows_start: Integers
     rows: Integers
@@ -107,6 +110,16 @@ class Factor(NamedTuple):
     found: Integers
 
 
+class Pieces(NamedTuple):
+    """Addresses of kernels that are called by them (`perp.kernels.by_address`)."""
+
+    factor_path: int
+    solve_newton: int
+    iterate: int
+    linearise: int
+    polish: int
+
+
 class Options(NamedTuple):
     """What `run` is asked to do; `ConeInterior` says more."""
 
@@ -122,6 +135,7 @@ class Options(NamedTuple):
     """The compliance of all contacts at the start, as a share of A_ii."""
     most_short: int
     """Short steps in a row that end an attempt."""
+    pieces: Pieces
 
 
 class Iterate(NamedTuple):

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from perp.kernels.compile import inlined, part, spliced
+from perp.kernels.compile import inlined, part, piece, spliced
 from perp.kernels.conic import lorentz
 from perp.kernels.conic.equations import multiply, multiply_rows, pull, push, solve_factor
 from perp.kernels.conic.layout import (
@@ -271,7 +271,7 @@ def subtract_image(blocks, cones, system, it, z, w, jw, e_d, e_p):
     push(blocks, system, it.local, z, e_p)
 
 
-@spliced
+@piece
 def solve_newton(in_bodies, linear, rounds, accuracy, tau, blocks, cones, system, fac, it):
     """dx and dV for the right sides RHS (q) and `linear` r_p; returns the solves that were made.
 
@@ -288,7 +288,7 @@ def solve_newton(in_bodies, linear, rounds, accuracy, tau, blocks, cones, system
     for i in range(n):
         e_d[i] = R[RHS, i]
     for i in range(m):
-        e_p[i] = linear * it.bodies[RP, i]
+        e_p[i] = linear * it.bodies[RP, i] if linear != 0.0 else 0.0
     precondition(blocks, cones, system, fac, it, e_d, e_p, dx, dV, jv)
     if rounds == 0:
         return 1

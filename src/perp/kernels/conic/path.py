@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from math import inf, isfinite, sqrt
 
-from perp.kernels.compile import inlined, part, spliced
+from perp.kernels.compile import inlined, part, piece, spliced
 from perp.kernels.conic import lorentz
-from perp.kernels.conic.equations import assemble, assemble_in_contacts, factor, residuals, solve_factor
+from perp.kernels.conic.equations import assemble, assemble_in_contacts, factor, residuals
 from perp.kernels.conic.layout import (
     CENTRE,
     DV,
@@ -22,7 +22,6 @@ from perp.kernels.conic.layout import (
     DZH,
     DZT,
     ED,
-    EP,
     ETA,
     FIXED,
     FOLLOWING,
@@ -50,7 +49,8 @@ from perp.kernels.conic.layout import (
     X,
     Y,
 )
-from perp.kernels.conic.newton import fill_blocks, fill_slopes, head_slope, precondition, solve_newton
+from perp.kernels.conic.newton import fill_blocks, fill_slopes, head_slope
+from perp.kernels.conic.pieces import call_factor_path, call_solve_newton
 
 LEAST_SIGMA = 1e-4
 
@@ -253,7 +253,7 @@ def advance(cones, it, step):
             R[VH, cones.slot[k]] += step * R[DVH, cones.slot[k]]
 
 
-@spliced
+@piece
 def factor_path(address, in_bodies, symmetric, blocks, cones, system, fac, it):
     """K at this point; returns the sign of its determinant, or 0."""
     if in_bodies:
@@ -265,13 +265,16 @@ def factor_path(address, in_bodies, symmetric, blocks, cones, system, fac, it):
     return factor(address, symmetric, fac)
 
 
-@spliced
+@piece
 def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, it, marks):
     """One iteration; returns whether there was a step to make."""
     rounds, correctors = options.refinements, options.correctors
     residuals(in_bodies, blocks, system, it)
     tau = scale_cones(cones, it)
-    sign = factor_path(address, in_bodies, symmetric, blocks, cones, system, fac, it) if isfinite(tau) else 0
+    sign = 0
+    if isfinite(tau):
+        factor_at = options.pieces.factor_path
+        sign = call_factor_path(factor_at, (address, in_bodies, symmetric, blocks, cones, system, fac, it))
     marks[TAU], marks[SIGN], marks[LONGEST] = tau, sign, 0.0
     marks[FACTORISATIONS] += 1.0
     if sign == 0:
@@ -279,7 +282,10 @@ def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, 
     sigma, aim, longest, poor, solves = 1.0, 0.0, 0.0, 0.0, 0
     for stage in range(2 + correctors):  # predictor, corrector, further correctors
         right_side(cones, it, aim, stage > 0)
-        made = solve_newton(in_bodies, 1.0, rounds, options.accuracy, tau, blocks, cones, system, fac, it)
+        made = call_solve_newton(
+            options.pieces.solve_newton,
+            (in_bodies, 1.0, rounds, options.accuracy, tau, blocks, cones, system, fac, it),
+        )
         longer = recover(in_bodies, cones, it)
         solves += made
         if stage == 0:
@@ -315,29 +321,19 @@ def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, 
 
 
 @spliced
-def stick_softly(address, in_bodies, symmetric, softness, blocks, cones, system, fac, it, weight):
+def stick_softly(address, in_bodies, symmetric, options, blocks, cones, system, fac, it, weight):
     """DX, DV = the impulses and velocities of contacts that all stick, with a compliance of softness A_ii.
 
     Infinite eta leave nothing of the cones but that compliance. Returns whether they exist.
     """
     R = it.rows
     for i in range(R.shape[1]):
-        R[LIFT, i] = softness * weight[i]
+        R[LIFT, i] = options.softness * weight[i]
         R[ETA, i], R[GROWTH, i], R[P, i], R[LH, i] = inf, 1.0, 0.0, 1.0
         R[RHS, i] = -R[B, i]
-    if factor_path(address, in_bodies, symmetric, blocks, cones, system, fac, it) == 0:
+    pieces = options.pieces
+    factorised = (address, in_bodies, symmetric, blocks, cones, system, fac, it)
+    if call_factor_path(pieces.factor_path, factorised) == 0:
         return False
-    e_p = it.bodies[EP]
-    if in_bodies:
-        for i in range(R.shape[1]):
-            R[ED, i] = R[RHS, i]
-        for i in range(e_p.size):
-            e_p[i] = 0.0
-        precondition(blocks, cones, system, fac, it, R[ED], e_p, R[DX], it.bodies[DV], R[JV])
-    else:
-        for i in range(e_p.size):
-            e_p[i] = R[RHS, system.rows[i]]
-        solve_factor(fac, e_p)
-        for i in range(e_p.size):
-            R[DX, system.rows[i]] = e_p[i]
+    call_solve_newton(pieces.solve_newton, (in_bodies, 0.0, 0, 0.0, 1.0, blocks, cones, system, fac, it))
     return True

@@ -15,7 +15,7 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import NamedTuple
 
-from perp.kernels.compile import inlined, part, spliced
+from perp.kernels.compile import inlined, part, piece, spliced
 from perp.kernels.conic.equations import assemble, factor, multiply, pull, push, solve_factor
 from perp.kernels.conic.layout import (
     BEST,
@@ -42,6 +42,7 @@ from perp.kernels.conic.layout import (
     Y,
 )
 from perp.kernels.conic.path import FACTORISATIONS, read_cones
+from perp.kernels.conic.pieces import call_linearise
 
 SOFTNESS, SOFTEST = 1e-8, 1e-3
 """The compliance of rigid rows in the matrix, as a share of A_ii; the next step takes back what it leaves. Far from a
@@ -73,7 +74,7 @@ def tail_argument(tail, count, r, zt, vt, out):
     return sqrt(total)
 
 
-@part
+@piece
 def linearise(blocks, cones, it):
     """H, and dx0 in DX; returns the largest entry of F, impulses times sqrt(A_ii): the root of an energy."""
     H, R = it.H, it.rows
@@ -195,8 +196,8 @@ def _linearise_own(slot, tail, row, d, at, r, c_head, it):
     return largest
 
 
-@spliced
-def measure(blocks, cones, system, it):
+@part
+def measure(linearise_at, blocks, cones, system, it):
     """y = J V + C x + b, r_p, and the blocks there; returns the size of F, or of r_p where that is larger."""
     R, r_p = it.rows, it.bodies[RP]
     for i in range(r_p.size):
@@ -207,7 +208,7 @@ def measure(blocks, cones, system, it):
         R[Y, i] = R[C, i] * R[X, i] + R[B, i]
     pull(blocks, system, it.local, it.bodies[V], R[Y])
     read_cones(cones, it)
-    F = linearise(blocks, cones, it)
+    F = call_linearise(linearise_at, (blocks, cones, it))
     for i in range(r_p.size):
         F = max(F, abs(r_p[i]) * it.bodies[ROOT, i])
     return F
@@ -219,18 +220,34 @@ def begin_polish(marks):
     marks[WORSE], marks[DAMPING], marks[IS_NEW] = 0.0, 1.0, 1.0
 
 
-@spliced
-def polish(address, symmetric, most, rules, unit, enough, blocks, cones, system, fac, it, marks):
+@piece
+def polish(
+    linearise_at,
+    address,
+    symmetric,
+    most,
+    patience,
+    goes_back,
+    softer,
+    unit,
+    enough,
+    blocks,
+    cones,
+    system,
+    fac,
+    it,
+    marks,
+):
     """Up to `most` Newton steps from x and V, until F is `enough`; marks[POLISHED] is the least F, its x is in BEST.
 
-    A step with a wrong state makes F larger and shows the right one; `rules.patience` such steps in a row are allowed.
-    Then all ends; or, with `rules.goes_back`, the next step begins at the best point, with more compliance in its
+    A step with a wrong state makes F larger and shows the right one; `patience` such steps in a row are allowed.
+    Then all ends; or, with `goes_back`, the next step begins at the best point, with more compliance in its
     matrix. Returns whether there is more to try. All that the next call needs is in `marks`, in BEST and BEST_V.
     """
     R, dx, ep = it.rows, it.rows[DX], it.bodies[EP]
     n, m = dx.size, ep.size
     for k in range(most + 1):
-        F = measure(blocks, cones, system, it)
+        F = measure(linearise_at, blocks, cones, system, it)
         if marks[IS_NEW] > 0.0:
             marks[IS_NEW] = 0.0
             marks[WORSE] += 1.0
@@ -244,22 +261,22 @@ def polish(address, symmetric, most, rules, unit, enough, blocks, cones, system,
                     it.bodies[BEST_V, i] = it.bodies[V, i]
         if marks[POLISHED] <= enough or not inf > marks[POLISHED]:
             return False
-        if marks[WORSE] >= rules.patience or not inf > F:
+        if marks[WORSE] >= patience or not inf > F:
             marks[DAMPING] *= HARDER
-            if not rules.goes_back or marks[DAMPING] > MOST_DAMPING:
+            if not goes_back or marks[DAMPING] > MOST_DAMPING:
                 return False
             marks[WORSE] = 0.0
             for i in range(n):
                 R[X, i] = R[BEST, i]
             for i in range(m):
                 it.bodies[V, i] = it.bodies[BEST_V, i]
-            F = measure(blocks, cones, system, it)
+            F = measure(linearise_at, blocks, cones, system, it)
         if k == most:
             return True
-        softness = marks[DAMPING] * min(max(rules.softer * F / unit, SOFTNESS), SOFTEST)
+        softness = marks[DAMPING] * min(max(softer * F / unit, SOFTNESS), SOFTEST)
         for i in range(n):
             R[LIFT, i] = softness * R[WEIGHT, i]
-        linearise(blocks, cones, it)
+        call_linearise(linearise_at, (blocks, cones, it))
         assemble(blocks, system, it, fac.numbers)
         marks[FACTORISATIONS] += 1.0
         if factor(address, symmetric, fac) == 0:

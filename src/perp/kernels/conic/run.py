@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import inf
 
+from perp.kernels.by_address import address_of
 from perp.kernels.compile import kernel, part, spliced
-from perp.kernels.conic import lorentz
+from perp.kernels.conic import lorentz, newton, path, pieces, polish
 from perp.kernels.conic.layout import (
     DVH,
     DVT,
@@ -26,12 +28,14 @@ from perp.kernels.conic.layout import (
     VH,
     WEIGHT,
     P,
+    Pieces,
     V,
     X,
     Y,
 )
-from perp.kernels.conic.path import FACTORISATIONS, LONGEST, MARKS, POOR, SIGN, TAU, iterate, read_cones, stick_softly
-from perp.kernels.conic.polish import POLISHED, Rules, begin_polish, linearise, polish
+from perp.kernels.conic.path import FACTORISATIONS, LONGEST, MARKS, POOR, SIGN, TAU, read_cones, stick_softly
+from perp.kernels.conic.pieces import call_iterate, call_linearise, call_polish
+from perp.kernels.conic.polish import POLISHED, Rules, begin_polish
 
 START, FOLLOW, POLISH = 0, 1, 2
 """What to do."""
@@ -169,13 +173,13 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
     """`what` to do; returns how many iterations were made. marks[ENDED] says how it stands."""
     polishes = options.polishes and in_bodies
     if what == START:
-        softness, weight = options.softness, it.rows[WEIGHT]
-        found = stick_softly(address, in_bodies, symmetric, softness, blocks, cones, system, fac, it, weight)
+        weight = it.rows[WEIGHT]
+        found = stick_softly(address, in_bodies, symmetric, options, blocks, cones, system, fac, it, weight)
         marks[ENDED] = GOES_ON if found else BROKEN
         return 0
     if what == POLISH:
         before = marks[FACTORISATIONS]
-        more = polish(address, symmetric, count, GLOBAL, unit, ROUNDING * unit, blocks, cones, system, fac, it, marks)
+        more = _polish(address, symmetric, options, count, GLOBAL, unit, blocks, cones, system, fac, it, marks)
         marks[ENDED] = GOES_ON if more else STALLED
         return int(marks[FACTORISATIONS] - before)
     for k in range(count):
@@ -184,7 +188,8 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
         read_cones(cones, it)
         number = int(marks[NUMBER])
         save(it, number)
-        if not iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, it, marks):
+        given = (address, in_bodies, symmetric, options, blocks, cones, system, fac, it, marks)
+        if not call_iterate(options.pieces.iterate, given):
             marks[ENDED] = BROKEN
             return k + 1
         marks[HELP] = min(HARDER * marks[HELP], MOST_HELP) if marks[POOR] > 0.0 else max(marks[HELP] / EASIER, 1.0)
@@ -207,7 +212,7 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
             if marks[ENDED] == STALLED:
                 return k + 1
             continue
-        promising = _is_promising(cones, blocks, it, marks, unit)
+        promising = _is_promising(options, cones, blocks, it, marks, unit)
         marks[FLAT] += 1.0
         if marks[ERROR] <= 0.5 * marks[LEAST]:
             marks[LEAST], marks[FLAT] = marks[ERROR], 0.0
@@ -225,9 +230,10 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
             for scale in SCALES:
                 _scale_ratios(it, scale)
                 begin_polish(marks)
-                enough = ROUNDING * unit
                 for _ in range(ROUNDS):
-                    more = polish(address, symmetric, most, rules, unit, enough, blocks, cones, system, fac, it, marks)
+                    more = _polish(
+                        address, symmetric, options, most, rules, unit, blocks, cones, system, fac, it, marks
+                    )
                     if not more or marks[POLISHED] > SUCCESS * before or marks[POLISHED] <= FINE * unit:
                         break
                 _scale_ratios(it, 1.0 / scale)
@@ -242,6 +248,18 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
     return count
 
 
+@cache
+def find_pieces() -> Pieces:
+    """Where the pieces are in this process; those that are in no cache are compiled."""
+    return Pieces(
+        factor_path=address_of(path.factor_path, *pieces.FACTOR_PATH),
+        solve_newton=address_of(newton.solve_newton, *pieces.SOLVE_NEWTON),
+        iterate=address_of(path.iterate, *pieces.ITERATION),
+        linearise=address_of(polish.linearise, *pieces.LINEARISE),
+        polish=address_of(polish.polish, *pieces.POLISH),
+    )
+
+
 @part
 def _scale_ratios(it, scale):
     for i in range(it.rows.shape[1]):
@@ -249,9 +267,16 @@ def _scale_ratios(it, scale):
 
 
 @spliced
-def _is_promising(cones, blocks, it, marks, unit):
+def _polish(address, symmetric, options, most, rules, unit, blocks, cones, system, fac, it, marks):
+    at, enough = options.pieces, ROUNDING * unit
+    how = (at.linearise, address, symmetric, most, rules.patience, rules.goes_back, rules.softer, unit, enough)
+    return call_polish(at.polish, (*how, blocks, cones, system, fac, it, marks))
+
+
+@spliced
+def _is_promising(options, cones, blocks, it, marks, unit):
     read_cones(cones, it)
-    marks[ERROR] = linearise(blocks, cones, it)
+    marks[ERROR] = call_linearise(options.pieces.linearise, (blocks, cones, it))
     blocked = marks[LONGEST] < BLOCKED
     near, again = (BLOCKED_NEAR, BLOCKED_AGAIN) if blocked else (NEAR, AGAIN)
     return marks[ERROR] <= near * unit and marks[ERROR] <= again * marks[TRIED]

@@ -212,5 +212,6 @@ def gather(nodes, side, wanted, queue):
         else:
             queue[waiting] = i
             waiting += 1
-    nodes[put:] = queue[:waiting]
+    for k in range(waiting):
+        nodes[put + k] = queue[k]
     return put

@@ -92,7 +92,8 @@ def set_up(q, pointers, indices, weights, order):
     """The graph as it is given, without its dense nodes: these are put last in `order`. Their number, and rows left."""
     n = weights.size
     q.head[:] = NONE
-    q.lists[: indices.size] = indices
+    for e in range(indices.size):  # an assignment of slices would take Numba 5 s to compile
+        q.lists[e] = indices[e]
     total = weights.sum()
     dense = max(DENSE_LEAST, DENSE_FACTOR * np.sqrt(total))
     count, left = 0, total

@@ -23,6 +23,7 @@ from math import copysign, isfinite
 import numpy as np
 
 from perp.kernels.blas import add_product
+from perp.kernels.by_address import CONSTANTS, INTEGER, INTEGERS, NUMBERS
 from perp.kernels.compile import inlined, kernel
 from perp.kernels.factors.lanes import (
     LANES,
@@ -50,6 +51,19 @@ INVERSE = COLUMN + BLOCK
 PERTURBED, SIGN = 0, 1
 """Places in `found`: how many pivots were replaced (-1: a number is not finite, or a pivot is 0), and the sign of the
 determinant, +1 or -1."""
+
+FACTOR = (INTEGER, *[CONSTANTS] * 4, *[INTEGERS] * 6, *[NUMBERS] * 5, *[INTEGERS] * 2, *[NUMBERS] * 4, INTEGERS)
+FACTOR_SYMMETRIC = (
+    INTEGER,
+    *[CONSTANTS] * 4,
+    *[INTEGERS] * 6,
+    *[NUMBERS] * 4,
+    *[INTEGERS] * 2,
+    *[NUMBERS] * 3,
+    INTEGERS,
+)
+SOLVE = (*[CONSTANTS] * 4, *[NUMBERS] * 4)
+"""The types of the arguments of `factor`, `factor_symmetric` and `solve`, for those who call them by address."""
 
 _LANES, _BLOCK = np.uint64(LANES), np.uint64(BLOCK)
 

@@ -12,7 +12,6 @@ from perp.kernels.conic.layout import FIXED, OWN, Iterate, Options
 from perp.linalg.paces import CONIC
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
-from perp.problems.operators import FactoredOperator
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import cold_start
@@ -188,9 +187,12 @@ class ConeInterior(Method):
         return state
 
     def _kernel_options(self, rows: ConeRows) -> Options:
+        from perp.kernels.conic.run import find_pieces
+
         lift, most_short = (SYMMETRIC_LIFT, SYMMETRIC_MOST_SHORT) if rows.symmetric else (LIFT, MOST_SHORT)
         return Options(
-            self.refinements, ACCURACY, self.correctors, self.boundary, lift, self.polish, SOFTNESS, most_short
+            *(self.refinements, ACCURACY, self.correctors, float(self.boundary), lift, self.polish, SOFTNESS),
+            *(most_short, find_pieces()),
         )
 
     def step(self, problem: Problem, state: State, count: int) -> None:
@@ -285,8 +287,8 @@ class ConeInterior(Method):
         x = it.rows[layout.X] = np.multiply(state.x, unit, out=np.zeros(unit.size), where=np.isfinite(unit))
         block = state.rows.block_of_row
         self._set_ratios(state, np.bincount(block[block >= 0], x[block >= 0] ** 2, state.rows.row.size))
-        A = problem.A
-        assert isinstance(A, FactoredOperator)
+        A = problem.A.factored
+        assert A is not None
         it.bodies[layout.V] = A.velocity(state.x)[state.conic.system.rows]
         marks[POLISHED], marks[WORSE], marks[DAMPING], marks[IS_NEW] = np.inf, 0.0, 1.0, 1.0
         marks[run.ENDED] = run.GOES_ON
@@ -347,8 +349,8 @@ class ConeInterior(Method):
 
 def _has_uneven_tangents(problem: Problem) -> bool:
     """Whether tangents that share a cone differ in compliance: (W + C)^-1 is then not closed in the basis of T."""
-    A = problem.A
-    if not isinstance(A, FactoredOperator) or not isinstance(problem, ContactProblem) or problem.model == "box":
+    A = problem.A.factored
+    if A is None or not isinstance(problem, ContactProblem) or problem.model == "box":
         return False
     tangents = A.compliance[: problem.contact_rows].reshape(-1, problem.dimension)[:, 1:]
     levers = np.where(problem.strength[:, None] > 0.0, problem.levers[:, 1:], 0.0)

@@ -70,8 +70,9 @@ def make_system(problem: Problem, rows: ConeRows, space: str, ordering: str) -> 
     from perp.kernels.conic import groups
 
     A, unit = problem.A, rows.unit
-    in_bodies = isinstance(A, FactoredOperator) and space != "contact"
-    parts = _bodies(A, rows, ordering) if isinstance(A, FactoredOperator) and in_bodies else _rows(A, rows, ordering)
+    factored = None if space == "contact" else A.factored
+    in_bodies = factored is not None
+    parts = _rows(A, rows, ordering) if factored is None else _bodies(factored, rows, ordering)
     plan, symbolic = parts.plan, parts.plan.symbolic
     columns_in_order = symbolic.inverse[parts.columns]
     block_pointers = np.zeros(rows.row.size + 1, dtype=np.int64)
@@ -118,17 +119,18 @@ def make_system(problem: Problem, rows: ConeRows, space: str, ordering: str) -> 
     if not in_bodies:
         b = np.where(rows.block_of_row >= 0, b, -rows.value)  # with their rows of the identity: y = 0, and dx = 0
     own = np.abs(permuted.diagonal())
+    symmetric = rows.symmetric and (in_bodies or problem.is_symmetric is True)
     return ConicSystem(
         in_bodies=in_bodies,
         plan=plan,
         blocks=blocks,
         system=system,
-        factor=_make_factor(plan),
+        factor=_make_factor(plan, symmetric),
         compliance=parts.compliance,
         b=b,
         diagonal=A.diagonal() / unit**2,
         roots=1.0 / np.sqrt(np.where(own > 0.0, own, 1.0)),
-        symmetric=rows.symmetric and (in_bodies or problem.is_symmetric is True),
+        symmetric=symmetric,
     )
 
 
@@ -189,9 +191,18 @@ def _full_pattern(A: sparse.csr_array, rows: ConeRows) -> sparse.csr_array:
     return sparse.csr_array(ones + ones.T + member @ member.T)
 
 
-def _make_factor(plan: Plan) -> Factor:
+def _make_factor(plan: Plan, symmetric: bool) -> Factor:
+    from perp.kernels.by_address import address_of
+    from perp.kernels.factors import supernodal_lu
+
     arrays = LUArrays.make(plan)
+    if symmetric:
+        factor_at = address_of(supernodal_lu.factor_symmetric, supernodal_lu.FACTOR_SYMMETRIC)
+    else:
+        factor_at = address_of(supernodal_lu.factor, supernodal_lu.FACTOR)
     return Factor(
+        factor_at,
+        address_of(supernodal_lu.solve, supernodal_lu.SOLVE),
         *plan.structure,
         *plan.updates,
         plan.lower.start,
