@@ -62,15 +62,7 @@ class Scene(Example):
         problem = self.problem
         assert isinstance(problem, ContactProblem)
         b = problem.b + self.jacobian @ (velocity - self.before)
-        return ContactProblem(
-            problem.A,
-            b,
-            problem.friction,
-            problem.model,
-            dimension=problem.dimension,
-            lower=problem.lower,
-            upper=problem.upper,
-        )
+        return problem.with_matrix(problem.A, b)
 
     @property
     def _operator(self) -> FactoredOperator:

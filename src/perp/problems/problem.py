@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -96,6 +96,13 @@ class Problem(ABC):
     def equilibrated(self) -> Problem:
         """The problem that methods run on: this one, or, where rows are extreme, one with its rows scaled."""
         return self
+
+    def with_matrix(self, A: MatrixLike, b: VectorLike | None = None) -> Self:
+        """The same bounds or contacts with another A, and perhaps another b."""
+        parts: Any = self.__reduce__()
+        make, (_, own, *others) = parts
+        made: Self = make(A, own if b is None else b, *others)
+        return made
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} with {self.n} unknowns, {self.A.form} A>"

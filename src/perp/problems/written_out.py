@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.problems.box import BoxLCP
-from perp.problems.friction import ContactProblem
-from perp.problems.lcp import LCP
 from perp.problems.operators import DenseOperator
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
@@ -21,15 +18,4 @@ def write_out(problem: Problem, most_rows: int) -> Problem:
     if TO_SPARSE in A.ability_set or n > most_rows:
         return problem
     dense = DenseOperator(np.array([A.apply(unit) for unit in np.eye(n)]).T.reshape(n, n))
-    if isinstance(problem, ContactProblem):
-        return ContactProblem(
-            dense,
-            problem.b,
-            problem.friction,
-            problem.model,
-            dimension=problem.dimension,
-            lower=problem.lower,
-            upper=problem.upper,
-            contact_compliance=problem.contact_compliance,
-        )
-    return LCP(dense, problem.b) if isinstance(problem, LCP) else BoxLCP(dense, problem.b, *problem.bounds(problem.b))
+    return problem.with_matrix(dense)

@@ -10,9 +10,7 @@ from scipy import sparse
 
 from perp.errors import suggest
 from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe
-from perp.problems.friction import ContactProblem
-from perp.problems.inputs import EntriesLike, Vector
-from perp.problems.lcp import LCP
+from perp.problems.inputs import Vector
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 
@@ -77,19 +75,4 @@ class ScaledPreconditioner(Recipe):
         spread = sparse.diags_array(scales)
         scaled = sparse.csr_array(spread @ matrix @ spread)
         A = problem.A.in_this_form(scaled)
-        return _Scaled(scales, self._recipe().prepare(_with_matrix(problem, A)))
-
-
-def _with_matrix(problem: Problem, A: EntriesLike) -> Problem:
-    """A problem with this matrix and the same contacts, for recipes that look at them."""
-    if isinstance(problem, ContactProblem):
-        return ContactProblem(
-            A,
-            problem.b,
-            problem.friction,
-            problem.model,
-            dimension=problem.dimension,
-            lower=problem.lower,
-            upper=problem.upper,
-        )
-    return LCP(A, problem.b)
+        return _Scaled(scales, self._recipe().prepare(problem.with_matrix(A)))

@@ -132,11 +132,7 @@ def write_small_out(problem: Problem) -> Reduced | None:
     if not is_small(problem) or A.is_dense or problem.n == 0:
         return None
     matrix = A.to_dense()
-    assert isinstance(problem, LCP | BoxLCP)
-    dense = (
-        LCP(matrix, problem.b) if isinstance(problem, LCP) else BoxLCP(matrix, problem.b, problem.lower, problem.upper)
-    )
-    return Reduced(dense, _same, _same, _same, f"A is {A.form} and small, and was written out")
+    return Reduced(problem.with_matrix(matrix), _same, _same, _same, f"A is {A.form} and small, and was written out")
 
 
 def find_islands(problem: Problem) -> tuple[Island, ...]:
