@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help viewer page-if-npm browser demo test test-slow check format bench peers choosing campaign docs clean clean-kernels
+.PHONY: help viewer page-if-npm browser demo test test-slow check format bench peers choosing campaign docs clean
 
 help:
 	@echo "make demo       solve a stack and a fluid problem with every method; writes demo/report.html"
@@ -19,7 +19,6 @@ help:
 	@echo "make docs       build the documentation: docs/_build/html/index.html"
 	@echo "make peers      install the peers: PIQP, Clarabel, ProxQP, OSQP, QuantEcon, Drake, DAQP"
 	@echo "make format     apply the formatter and the safe lint fixes"
-	@echo "make clean-kernels  remove the compiled kernels"
 	@echo "make clean      remove .venv, caches and compiled kernels"
 
 $(STAMP): pyproject.toml constraints.txt
@@ -88,9 +87,6 @@ campaign: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
-
-clean-kernels:
-	find src -name "*.nbi" -o -name "*.nbc" | xargs rm -f
 
 clean:
 	rm -rf $(VENV) demo viewer/node_modules viewer/build src/perp/viewer/page docs/_build docs/auto_examples .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

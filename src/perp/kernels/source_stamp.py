@@ -2,7 +2,8 @@
 
 Numba's own key is the date of the file that holds the kernel. A kernel also contains compiled copies of what it imports
 from other files here; machine code made of an old version of those reads arrays that have another layout today. So the
-key is a hash of the file and of all files of `perp.kernels` that it imports, directly or not.
+key is a hash of the file, of all files of `perp.kernels` that it imports, directly or not, and of NumPy's version. (Numba
+keeps kernels of its own versions apart.)
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import re
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+
+import numpy as np
 
 FOLDER = Path(__file__).parent
 
@@ -43,7 +46,7 @@ def all_files(file: Path) -> list[Path]:
 
 @cache
 def source_stamp(file: Path) -> str:
-    digest = sha256()
+    digest = sha256(np.__version__.encode())
     for source in all_files(file):
         digest.update(source.read_bytes())
     return digest.hexdigest()
