@@ -2,8 +2,8 @@
 
 Numba's own key is the date of the file that holds the kernel. A kernel also contains compiled copies of what it imports
 from other files here; machine code made of an old version of those reads arrays that have another layout today. So the
-key is a hash of the file, of all files of `perp.kernels` that it imports, directly or not, and of NumPy's version. (Numba
-keeps kernels of its own versions apart.)
+key is a hash of the file, of all files of `perp.kernels` that it imports, directly or not, and of NumPy's version.
+(Numba keeps kernels of its own versions apart.)
 """
 
 from __future__ import annotations
