@@ -14,8 +14,9 @@ from perp.lab import scene_picture, scene_picture_camera
 from perp.lab.scene_picture import draw_frame, force_lines, make_figure
 from perp.lab.scene_picture_raster import NOTHING, find_covered, find_nearest, linear_over
 from perp.lab.scene_picture_space import SpaceView
-from perp.lab.scene_picture_surfaces import make_surface, rotation_matrices
+from perp.lab.scene_picture_surfaces import make_surface
 from perp.recording import ContactFrame, Frame, Shape
+from perp.recording.placement import rotation_matrices
 
 
 @pytest.fixture(autouse=True)
