@@ -12,6 +12,7 @@ from perp.simulation.kinds import kind_of
 from perp.simulation.settings import RunSettings
 from perp.simulation.summary import Ending, Summary, summarise
 from perp.solvers.status import Status
+from perp.worlds.report import StepReport
 from perp.worlds.world import World
 
 
@@ -30,10 +31,13 @@ class SimulationResult:
     """Kinetic and potential [J], from the zero of height that the scene chose."""
     statistics: Mapping[str, Vector]
     """A column with a number for each step, by name: residual, iterations, converged, warm, rows, energy, seconds and
-    those of its parts (collide_seconds, assemble_seconds, solve_seconds, move_seconds); of bodies contacts, penetration,
-    energy_mean, energy_max; of a liquid volume, divergence and others. `perp.simulation.kinds` says what they mean."""
+    those of its parts (collide_seconds, assemble_seconds, solve_seconds, move_seconds); of bodies also contacts,
+    penetration, energy_mean, energy_max, of a liquid volume, divergence and others. `perp.simulation.kinds` says what
+    they mean."""
     statuses: tuple[Status | None, ...]
     """How the solve of each step ended; None where a function of one's own does not tell."""
+    report: StepReport | None
+    """Of the last step: its contacts, its problem, what the solver found; None where no step was taken."""
     frame: Frame | LiquidFrame
     """The final state, with the contacts (or the pressure) of the last step."""
     fingerprint: str

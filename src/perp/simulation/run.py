@@ -107,6 +107,7 @@ def _run(
     callback: OnStep | None,
 ) -> SimulationResult:
     world, dt, solve = settings.world, settings.dt, settings.make_solve()
+    kind = kind_of(world)
     with np.errstate(all="ignore"):
         energy_start = world.energy()
     rows: list[tuple[dict[str, float], Status | None]] = []
@@ -114,7 +115,8 @@ def _run(
     ended, message, failed_step = Ending.DONE, Ending.DONE.value, None
     try:
         if record is not None:
-            record.write(_with(world, None, {"energy": energy_start}))
+            unknown = dict.fromkeys(kind.statistics, np.nan) if world.steps else {}  # of a step that was taken before
+            record.write(_with(world, None, unknown | {"energy": energy_start}))
         for _ in range(steps):
             last, measured = take_step(world, dt, solve)
             rows.append((measured, _status(last)))
@@ -140,10 +142,9 @@ def _run(
         steps_wanted=steps,
         failed_step=failed_step,
         energy_start=energy_start,
-        statistics={
-            name: np.array([row[name] for row, _ in rows], dtype=np.float64) for name in kind_of(world).statistics
-        },
+        statistics={name: np.array([row[name] for row, _ in rows], dtype=np.float64) for name in kind.statistics},
         statuses=tuple(status for _, status in rows),
+        report=last,
         frame=world.frame(last),
         fingerprint=world.fingerprint(),
     )

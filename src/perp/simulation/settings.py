@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from perp.problems.inputs import require_number
+from perp.problems.inputs import require_count, require_number
 from perp.scenes.catalogue import Scene, make
 from perp.simulation.solver import changed_options, make_solve
 from perp.solvers.method import Method
@@ -112,6 +112,7 @@ def read_settings(
             raise ValueError("dt is missing: only a scene has a length of step of its own; dt=1 / 60 is one of 1/60 s")
         dt = scene.dt
     require_number(dt, "dt", positive=True)
+    require_count(workers, "workers", least=1)
     if method is None:
         method = "auto" if scene is None else scene.kind.method
     if isinstance(method, type) or not (isinstance(method, str | Method) or callable(method)):
