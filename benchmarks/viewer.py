@@ -16,8 +16,8 @@ from rich.table import Table
 
 from benchmarks.browsing import PAGE, Visit, missing, open_browser, serve
 from benchmarks.tables import add_row, make_table
-from perp.lab.simulation import open_recorder, simulate
 from perp.scenes import make
+from perp.simulation import simulate
 
 HEIGHT = 5
 """Boxes on top of one another in `boxes`."""
@@ -123,17 +123,15 @@ def _record(path: Path, stacks: int) -> tuple[int, float]:
     """Write a recording; contacts in its last step, and the median time of a step [ms]."""
     made = make("boxes", stacks=stacks, height=HEIGHT, start="standing")
     seconds: list[float] = []
-    with open_recorder(path, made.world, made.dt, scene="boxes", options=made.options) as record:
-        summary = simulate(
-            made.world,
-            "block_gauss_seidel",
-            STEPS,
-            made.dt,
-            max_iterations=SWEEPS,
-            record=record,
-            on_step=lambda report, _: seconds.append(report.seconds.total),
-        )
-    frame: Any = summary.frame
+    result = simulate(
+        made,
+        STEPS,
+        method="block_gauss_seidel",
+        max_iterations=SWEEPS,
+        record=path,
+        callback=lambda report, _: seconds.append(report.seconds.total),
+    )
+    frame: Any = result.frame
     return len(frame.contacts.gap), 1e3 * median(seconds)
 
 

@@ -10,13 +10,12 @@ import perp
 
 scene = perp.scenes.make("dam_break", cells=32)
 world = scene.world
-for _ in range(60):
-    report = world.step(scene.dt, lambda problem, x0: perp.solve(problem, "multigrid", x0=x0))
-found = report.measures()
+result = perp.simulate(scene, 60, method="multigrid")
+found = {name: column[-1] for name, column in result.statistics.items()}  # of the last step
 front = world.position[:, 0].max()
 print(f"t = {world.time:.2f} s: the front is at {front:.2f} m, the mean height {found['height']:.2f} m")
-print(f"{report.problem.n} cells, {found['liquid_cells']:.0f} of them liquid; {report.iterations} cycles")
-print(f"divergence {found['divergence']:.1e} 1/s, residual {report.residuals.residual:.1e}")
+print(f"{found['rows']:.0f} cells, {found['liquid_cells']:.0f} of them liquid; {found['iterations']:.0f} cycles")
+print(f"divergence {found['divergence']:.1e} 1/s, residual {found['residual']:.1e}")
 
 if find_spec("matplotlib"):
     import matplotlib.pyplot as plt

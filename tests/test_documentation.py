@@ -128,10 +128,14 @@ def test_the_page_on_pivoting_shows_what_really_happens(tmp_path, monkeypatch, c
 def test_the_page_on_worlds_shows_what_really_happens(tmp_path, monkeypatch, capsys):
     pytest.importorskip("mujoco")
     monkeypatch.chdir(tmp_path)
-    assert run_blocks(ROOT / "docs" / "worlds.md") == 3
-    problem, error, seesaw, _ = capsys.readouterr().out.splitlines()
+    assert run_blocks(ROOT / "docs" / "worlds.md") == 4
+    problem, error, *table, numbers, seesaw, _ = capsys.readouterr().out.splitlines()
     assert problem.startswith("10 <ContactProblem with 10 contacts")
     assert float(error.split()[0]) < 1e-9
+    assert any(line.strip().startswith("ended  DONE: every step was taken (60 of 60") for line in table)
+    contacts, residual, time = map(float, numbers.split())
+    assert (contacts, time) == (10.0, pytest.approx(60 * perp.scenes.make("stacking").dt))
+    assert residual < 1e-6
     assert seesaw == "the seesaw stands at 0.30 rad"
     assert (tmp_path / "step.npz").is_file()
 

@@ -1,7 +1,7 @@
 """perp: complementarity problems.  0 <= x  ⊥  A x + b >= 0."""
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from perp import gallery, linalg
 from perp.linalg.classes import MatrixClasses, Verdict, check_witness, classify
@@ -76,13 +76,21 @@ from perp.solvers.wrappers.best_so_far import best_so_far
 from perp.solvers.wrappers.warm_started import warm_started_by
 from perp.version import __version__
 
-WHOLE_ROOMS = ("recording", "scenes", "worlds")
+if TYPE_CHECKING:
+    from perp.simulation import SimulationResult, simulate
+
+WHOLE_ROOMS = ("recording", "scenes", "simulation", "worlds")
 """Packages that are loaded when somebody first asks for them."""
 
+OF_SIMULATION = ("simulate", "SimulationResult")
+"""Names that bring that package with them."""
 
-def __getattr__(name: str) -> ModuleType:
+
+def __getattr__(name: str) -> Any:
     if name in WHOLE_ROOMS:
         return import_module(f"perp.{name}")
+    if name in OF_SIMULATION:
+        return getattr(import_module("perp.simulation"), name)
     raise AttributeError(f"module 'perp' has no attribute {name!r}")
 
 
@@ -174,6 +182,8 @@ __all__ = [
     "ADMM",
     "QuadraticProgram",
     "ConeProgram",
+    "simulate",
+    "SimulationResult",
     "best_so_far",
     "warm_started_by",
     "warm_up",

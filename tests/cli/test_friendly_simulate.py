@@ -7,8 +7,8 @@ import json
 import pytest
 from small_worlds import Pucks, pucks
 
-from perp.cli.simulation_table import _time
 from perp.scenes import catalogue
+from perp.simulation.result_text import _time
 
 
 def still_pucks() -> Pucks:

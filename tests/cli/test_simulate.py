@@ -19,6 +19,7 @@ from perp.cli import simulation_progress
 from perp.problems.files import load, load_solution
 from perp.recording import Recording
 from perp.scenes import catalogue
+from perp.viewer.sessions.recorded_recipe import read_recipe
 
 TESTS = Path(__file__).parents[1]
 
@@ -110,6 +111,30 @@ def test_what_is_recorded_dumped_and_drawn_lies_where_it_was_asked_for(perp_comm
             assert perp.solve(problem, "pgs", max_iterations=40).residual == recording.statistics["residual"][step]
 
 
+def test_perp_simulate_in_python_has_the_same_numbers_and_records_the_same_file(perp_command, tmp_path):
+    pytest.importorskip("h5py")
+    words = ("--steps", 15, "--size", "count=3", "--seed", 2, "--tol", 1e-6, "--method-option", "relaxation=1.2")
+    told = perp_command("simulate", "pucks", "--method", "psor", *words, "--record", tmp_path / "line.hdf5", "--json")
+    assert told.code == 0, told.err
+    made = perp.scenes.make("pucks", count=3, seed=2)
+    result = perp.simulate(made, 15, method=perp.PSOR(relaxation=1.2), tol=1e-6, record=tmp_path / "call.hdf5")
+    row = json.loads(told.out)
+    clocked = ("second", "share")
+    own = {name: value for name, value in result.summary().as_row().items() if not any(c in name for c in clocked)}
+    assert {name: row[name] for name in own} == own
+    assert row["run"] == result.settings.tell()
+    with Recording(tmp_path / "line.hdf5") as line, Recording(tmp_path / "call.hdf5") as call:
+        assert line.description == call.description
+        assert read_recipe(call.description).method.options == {"relaxation": 1.2}
+        assert len(line) == len(call) == 16
+        assert line.statistics.keys() == call.statistics.keys() == result.statistics.keys()
+        for name in line.statistics.keys() - {name for name in result.statistics if "seconds" in name}:
+            np.testing.assert_array_equal(call.statistics[name], line.statistics[name])
+        for one, other in zip(line, call, strict=True):
+            np.testing.assert_array_equal(one.position, other.position)
+            np.testing.assert_array_equal(one.contacts.impulse, other.contacts.impulse)
+
+
 def test_a_state_that_becomes_infinite_exits_with_1_names_the_step_and_keeps_the_last_frame(perp_command, tmp_path):
     pytest.importorskip("h5py")
     record = tmp_path / "run.hdf5"
@@ -129,6 +154,7 @@ import os, signal, sys
 sys.path.insert(0, sys.argv[1])
 from perp.cli.main import app
 from perp.scenes import catalogue
+from perp.viewer.sessions.recorded_recipe import read_recipe
 from small_worlds import Pucks, pucks
 
 catalogue.scene("a test", dt=0.01, method="pgs")(pucks)

@@ -1,7 +1,7 @@
-"""The entry points of the packages around the solvers: gallery, linalg, worlds, scenes, recording.
+"""The entry points of the packages around the solvers: gallery, linalg, worlds, scenes, recording, simulation.
 
-`perp.scenes`, `perp.worlds` and `perp.recording` are loaded when they are first asked for, so that a checker of types
-knows them by `from perp import scenes` only.
+`perp.scenes`, `perp.worlds`, `perp.recording` and `perp.simulation` are loaded when they are first asked for, so that a
+checker of types knows them by `from perp import scenes` only.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import perp
-from perp import recording, scenes, worlds
+from perp import recording, scenes, simulation, worlds
 
 Vector = NDArray[np.float64]
 
@@ -63,6 +63,27 @@ def bodies(world: worlds.ContactWorld) -> worlds.Contacts:
     assert_type(world.find_contacts(0.01), worlds.Contacts)
     assert_type(world.frame(report), recording.Frame)
     return report.contacts
+
+
+def watch(report: worlds.StepReport, statistics: Mapping[str, float]) -> None:
+    if statistics["residual"] > 1.0:
+        raise StopIteration
+
+
+def many_steps(world: worlds.World) -> perp.SimulationResult:
+    perp.simulate("pool1", 10, method="pgs", tol=1e-6, max_iterations=50, record="run.hdf5", dump="steps")
+    perp.simulate(scenes.make("pool1"), 10, method=perp.PGS(), max_seconds=1.0, warm_start=False, callback=watch)
+    result = perp.simulate(world, 10, dt=0.01, method=solve, islands=False)
+    assert_type(result, perp.SimulationResult)
+    assert_type(result.success, bool)
+    assert_type(result.ended, simulation.Ending)
+    assert_type(result.statistics, Mapping[str, Vector])
+    assert_type(result.statuses, tuple[perp.Status | None, ...])
+    assert_type(result.world, worlds.World)
+    assert_type(result.report, worlds.StepReport | None)
+    assert_type(result.summary(), simulation.Summary)
+    assert_type(result.summary().as_row(), dict[str, Any])
+    return result
 
 
 def on_disk(world: worlds.ContactWorld) -> list[float]:

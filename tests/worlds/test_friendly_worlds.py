@@ -11,7 +11,6 @@ from worlds_to_break import WORLDS, H, boxes, discs, exactly, rigid, rods, sweep
 
 import perp
 from perp.errors import InvalidProblem, StateNotFinite
-from perp.lab.simulation import simulate
 from perp.recording import Description, Frame, Recorder
 from perp.worlds import ArticulatedWorld
 
@@ -254,8 +253,8 @@ def test_worlds_and_what_they_return_say_in_a_line_what_they_are(name):
     world = WORLDS[name]()
     report = world.step(H, sweeps)
     frame = world.frame(report)
-    summary = simulate(world, "pgs", 2, H)
-    for thing in (world, report, report.contacts, frame, frame.contacts, summary):
+    result = perp.simulate(world, 2, dt=H, method="pgs")
+    for thing in (world, report, report.contacts, frame, frame.contacts, result, result.summary()):
         text = repr(thing)
         assert text.startswith(f"<{type(thing).__name__}: ")
         assert text.endswith(">")

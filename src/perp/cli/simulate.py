@@ -77,27 +77,22 @@ def simulate(
 
     compliance = read_compliance(contact_compliance, compliance_units)
     made = build_scene(scene, size or [], seed, model, cold, ctx, compliance)
-    own = made.kind
-    name = own.method if method is None else method
-    has_own_limit = max_iterations is None and name == own.method
-    if has_own_limit:
-        max_iterations = own.iterations
     with naming("--method-option"):
         words = split_assignments(method_option or [])
-        solver = choose(name, words)
-    run = Run(made, solver, words, steps, own.dt if dt is None else dt, tol, max_iterations, islands, has_own_limit)
-    run.check()
+        solver = choose(made.kind.method if method is None else method, words)
+    run = Run(made, solver, words, steps, dt, tol, max_iterations, islands)
+    settings = run.check()
     targets = Targets(record, dump_problems, dump_format, plot)
     targets.check(run)
     with refusing(*REFUSALS), ExitStack() as stack, advising("add" if method is None else "choose another"):
         folder = targets.open_folder(run, stack)
-        recorder = targets.open_recorder(run, stack)
+        recorder = targets.open_recorder(run, settings, stack)
         on_step = stack.enter_context(following(steps, quiet=quiet or json))
-        summary = run.go(recorder, folder, on_step)
-    targets.draw(run, summary)
-    show(run, summary, targets, None if recorder is None else recorder.frames, json)
-    if summary.ended.name == "NOT_FINITE":
-        typer.echo(f"perp: {summary.message}", err=True)
+        result = run.go(recorder, folder, on_step)
+    targets.draw(run, result)
+    show(run, result, targets, None if recorder is None else recorder.frames, json)
+    if result.ended.name == "NOT_FINITE":
+        typer.echo(f"perp: {result.message}", err=True)
         raise typer.Exit(NOT_CONVERGED)
-    if summary.ended.name == "INTERRUPTED":
+    if result.ended.name == "INTERRUPTED":
         raise typer.Exit(INTERRUPTED)

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from perp.lab.simulation import OnStep
+    from perp.simulation.run import OnStep
     from perp.worlds.report import StepReport
 
 PATIENCE = 2.0
@@ -40,7 +40,7 @@ class Figures(ProgressColumn):
 
 @contextmanager
 def following(steps: int, *, quiet: bool) -> Iterator[OnStep | None]:
-    """A function for `simulate(on_step=...)`, or None where nobody would see the bar."""
+    """A function for `simulate(callback=...)`, or None where nobody would see the bar."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
         yield None

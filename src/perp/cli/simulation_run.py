@@ -15,69 +15,51 @@ from perp.cli.solve import LAWS
 from perp.errors import MethodRefused, MissingExtra, suggest
 
 if TYPE_CHECKING:
-    from perp.lab.simulation import OnStep
-    from perp.lab.simulation_dump import ProblemFolder
-    from perp.lab.simulation_summary import Summary
     from perp.recording.frame_writer import FrameWriter
     from perp.scenes import Scene
+    from perp.simulation import ProblemFolder, SimulationResult
+    from perp.simulation.run import OnStep
+    from perp.simulation.settings import RunSettings
     from perp.solvers.method import Method
 
 
 @dataclass(frozen=True)
 class Run:
-    """A scene with all that is needed to run it."""
+    """A scene with all that the line says of the run; None: the scene's own, or the default."""
 
     scene: Scene
     solver: Method | str
     method_options: Mapping[str, str]
     steps: int
-    dt: float
+    dt: float | None
     tol: float | None
     max_iterations: int | None
-    islands: bool
-    has_own_limit: bool
-    """Whether `max_iterations` is what the scene asks for."""
+    islands: bool = False
 
-    def check(self) -> None:
-        """Refuse numbers that make no sense, before anything is written."""
-        from perp.lab.simulation import make_solve
-        from perp.problems.inputs import require_count, require_number
+    def check(self) -> RunSettings:
+        """Refuse what makes no sense, before anything is written."""
+        from perp.problems.inputs import require_count
+        from perp.simulation.settings import read_settings
 
         if self.islands and self.scene.world.grid() is not None:
             raise CommandError(f"--islands: {self.scene.name} is a liquid, which has no heaps of bodies to solve apart")
         with refusing(ValueError, TypeError):
             require_count(self.steps, "steps")
-            require_number(self.dt, "dt", positive=True)
-            make_solve(self.solver, self.tol, self.max_iterations, self.islands)
+            return read_settings(self.scene, **self._arguments())
 
-    def settings(self) -> dict[str, Any]:
-        """What makes the run again, beside the options of the scene, its seed, the method and dt."""
+    def go(self, record: FrameWriter | None, dump: ProblemFolder | None, callback: OnStep | None) -> SimulationResult:
+        from perp.simulation import simulate
+
+        return simulate(self.scene, self.steps, **self._arguments(), record=record, dump=dump, callback=callback)
+
+    def _arguments(self) -> dict[str, Any]:
         return {
-            "model": getattr(self.scene.world, "model", None),
-            "warm_start": getattr(self.scene.world, "warm_start", None),
-            "contact_compliance": getattr(self.scene.world, "contact_compliance", None),
-            "compliance_units": getattr(self.scene.world, "compliance_units", None),
-            "islands": self.islands,
+            "dt": self.dt,
+            "method": self.solver,
             "tol": self.tol,
             "max_iterations": self.max_iterations,
-            "method_options": dict(self.method_options),
+            "islands": self.islands,
         }
-
-    def go(self, record: FrameWriter | None, dump: ProblemFolder | None, on_step: OnStep | None) -> Summary:
-        from perp.lab.simulation import simulate
-
-        return simulate(
-            self.scene.world,
-            self.solver,
-            self.steps,
-            self.dt,
-            tol=self.tol,
-            max_iterations=self.max_iterations,
-            islands=self.islands,
-            record=record,
-            dump=dump,
-            on_step=on_step,
-        )
 
 
 @contextmanager

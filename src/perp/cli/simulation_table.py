@@ -9,131 +9,32 @@ import typer
 if TYPE_CHECKING:
     from perp.cli.simulation_run import Run
     from perp.cli.simulation_targets import Targets
-    from perp.lab.simulation_summary import Summary
+    from perp.simulation import SimulationResult
 
 
-def show(run: Run, summary: Summary, targets: Targets, frames: int | None, as_json: bool) -> None:
+def show(run: Run, result: SimulationResult, targets: Targets, frames: int | None, as_json: bool) -> None:
     """`frames` were recorded."""
     if as_json:
         from perp.lab.results import to_json
 
-        typer.echo(to_json(describe_run(run, summary) | targets.written()))
+        typer.echo(to_json(describe_run(run, result) | targets.written()))
         return
-    lines = summary_lines(run, summary)
-    width = max(map(len, lines))
-    for name, value in lines.items():
-        typer.echo(f"{name:>{width}}  {value}")
+    from perp.simulation.result_text import result_text
+
+    typer.echo(result_text(result, run.method_options))
     for name, path in targets.written().items():
         if path is not None:
             typer.echo(f"wrote {path}{f' ({frames} frames)' if name == 'record' else ''}")
 
 
-def describe_run(run: Run, summary: Summary) -> dict[str, Any]:
+def describe_run(run: Run, result: SimulationResult) -> dict[str, Any]:
     made = run.scene
     head = {
         "scene": made.name,
         "options": dict(made.options),
         "seed": made.seed,
-        "run": run.settings(),
-        "success": summary.ended.name == "DONE",
+        "run": result.settings.tell(run.method_options),
+        "success": result.success,
     }
-    bodies = {} if made.world.grid() is not None else {"bodies": len(summary.frame.position)}
-    return head | bodies | summary.as_row()
-
-
-def summary_lines(run: Run, summary: Summary) -> dict[str, str]:
-    made = run.scene
-    options = "".join(f", {name}={value}" for name, value in made.options.items())
-    settings = "".join(f", {name}={value}" for name, value in run.method_options.items())
-    took = f"{summary.steps} of {summary.steps_wanted} steps of {summary.dt:.6g} s"
-    lines = {
-        "scene": f"{made.name}{options}{f', seed={made.seed}' if made.kind.seeded else ''}",
-        **_things(run, summary),
-        "method": f"{summary.method}{settings}",
-        "ended": f"{summary.ended.name}: {summary.message} ({took})",
-    }
-    if summary.steps == 0:
-        return lines
-    is_liquid = made.world.grid() is not None
-    last, first_part = ("pressures", "particles to grid") if is_liquid else ("impulses", "collisions")
-    return lines | {
-        **_load(summary),
-        "converged": f"{_converged(run, summary)}; {summary.warm:,} started from the last {last}",
-        "residual": f"{summary.residual_mean:.2e} mean, {summary.residual_max:.2e} max",
-        "iterations": f"{summary.iterations_mean:,.1f} mean, {summary.iterations_max:,} max",
-        "solver": f"{_time(summary.solve_seconds_mean)} mean, {_time(summary.solve_seconds_median)} median a step",
-        "step": f"{_time(summary.step_seconds_mean)} mean, {_time(summary.step_seconds_median)} median: "
-        f"{summary.steps_per_second:,.0f} steps/s; {first_part} {summary.collide_share:.0%}, assembly "
-        f"{summary.assemble_share:.0%}, solver {summary.solve_share:.0%}, motion {summary.move_share:.0%}",
-        "first step": f"{_time(summary.first_step_seconds)}, with the loading of kernels; not in the times above",
-        **_motion(summary),
-        "energy": f"{summary.energy_start:.4g} J to {summary.energy_end:.4g} J: change {summary.energy_drift:+.2%}, "
-        f"largest gain of a step {max(summary.energy_rise, 0.0):.2g} of the start",
-        "fingerprint": f"{summary.fingerprint[:16]} of the final state",
-    }
-
-
-def _things(run: Run, summary: Summary) -> dict[str, str]:
-    """What moves."""
-    world, count = run.scene.world, len(summary.frame.position)
-    grid = world.grid()
-    if grid is not None:
-        shape = " x ".join(map(str, grid.cells))
-        return {"liquid": f"{count:,} particles in {shape} cells of {grid.spacing:.4g} m"}
-    model, compliance = getattr(world, "model", None), getattr(world, "contact_compliance", 0.0)
-    soft = f", compliance {compliance:g} {getattr(world, 'compliance_units', '')}" if compliance else ""
-    return {"bodies": f"{count:,}{f'; {model} friction' if model else ''}{soft}"}
-
-
-def _load(summary: Summary) -> dict[str, str]:
-    """How much there was to solve for."""
-    from perp.lab.simulation_contacts import ContactSummary
-    from perp.lab.simulation_liquids import LiquidSummary
-
-    rows = f"at most {summary.rows_max:,} rows"
-    if isinstance(summary, ContactSummary):
-        return {"contacts": f"{summary.contacts_mean:,.0f} mean, {summary.contacts_max:,} max; {rows}"}
-    if isinstance(summary, LiquidSummary):
-        separating = f"separating {summary.separating_mean:,.1f} mean, {summary.separating_max:,} max"
-        return {"cells": f"with liquid {summary.liquid_cells_max:,} max; {separating}; {rows}"}
-    return {"rows": rows}
-
-
-def _motion(summary: Summary) -> dict[str, str]:
-    """How well what moves kept to what it should do."""
-    from perp.lab.simulation_contacts import ContactSummary
-    from perp.lab.simulation_liquids import LiquidSummary
-
-    if isinstance(summary, ContactSummary):
-        return {
-            "energy error": f"{summary.energy_error_mean:.2e} J mean, {summary.energy_error_max:.2e} J max",
-            "penetration": f"{1e3 * summary.penetration_max:.3g} mm max",
-        }
-    if isinstance(summary, LiquidSummary):
-        unit = "m^2" if summary.frame.dimension == 2 else "m^3"
-        return {
-            "divergence": f"{summary.divergence_max:.2e} 1/s max; separating cells grow by {summary.outflow_max:.3g} "
-            f"1/s at most",
-            "volume": f"{summary.volume_start:.4g} {unit} to {summary.volume_end:.4g} {unit}: "
-            f"change {summary.volume_drift:+.2%}",
-            "height": f"{summary.height_start:.4g} m to {summary.height_end:.4g} m, the mean of the particles; fastest "
-            f"{summary.fastest_max:.3g} m/s",
-        }
-    return {}
-
-
-def _converged(run: Run, summary: Summary) -> str:
-    """How many steps, out of how many; where they are not all, whether their iterations had a limit."""
-    from perp.solvers.stopping import Stopping
-
-    tol = Stopping().tol if run.tol is None else run.tol
-    told = f"{summary.converged:,} of {summary.steps:,} steps within tol {tol:.3g}"
-    limit = run.max_iterations
-    if limit is None or summary.converged == summary.steps or summary.iterations_max < limit:
-        return told
-    own = ", the scene's own" if run.has_own_limit else ""
-    return f"{told} (limit {limit:,} iterations a step{own})"
-
-
-def _time(seconds: float) -> str:
-    return f"{1e3 * seconds:.3g} ms" if seconds < 1.0 else f"{seconds:.3g} s"
+    bodies = {} if made.world.grid() is not None else {"bodies": len(result.frame.position)}
+    return head | bodies | result.summary().as_row()

@@ -13,9 +13,9 @@ from perp.errors import MissingExtra, suggest
 
 if TYPE_CHECKING:
     from perp.cli.simulation_run import Run
-    from perp.lab.simulation_dump import ProblemFolder
-    from perp.lab.simulation_summary import Summary
     from perp.recording.frame_writer import FrameWriter
+    from perp.simulation import ProblemFolder, SimulationResult
+    from perp.simulation.settings import RunSettings
 
 RECORDINGS, PICTURES, DUMPS = (".hdf5", ".h5"), (".png", ".svg", ".pdf"), ("npz", "fclib")
 
@@ -51,37 +51,27 @@ class Targets:
             raise CommandError(f"--dump-format fclib: FCLIB holds contacts, and {run.scene.name} is a liquid; use npz")
 
     def open_folder(self, run: Run, stack: ExitStack) -> ProblemFolder | None:
-        from perp.lab.simulation_dump import ProblemFolder
+        from perp.simulation import ProblemFolder
 
         if self.dump is None:
             return None
         return stack.enter_context(ProblemFolder(self.dump, run.scene.world, self.dump_format))
 
-    def open_recorder(self, run: Run, stack: ExitStack) -> FrameWriter | None:
-        from perp.lab.simulation import name_solver, open_recorder
+    def open_recorder(self, run: Run, settings: RunSettings, stack: ExitStack) -> FrameWriter | None:
+        from perp.simulation.recorder import record_run
 
         if self.record is None:
             return None
-        made = run.scene
-        recorder = open_recorder(
-            self.record,
-            made.world,
-            run.dt,
-            scene=made.name,
-            options=dict(made.options) | {"run": run.settings()},
-            seed=made.seed,
-            method=name_solver(run.solver),
-        )
-        return stack.enter_context(recorder)
+        return stack.enter_context(record_run(self.record, settings, run.method_options))
 
-    def draw(self, run: Run, summary: Summary) -> None:
+    def draw(self, run: Run, result: SimulationResult) -> None:
         from perp.lab.scene_picture import draw_frame
 
         if self.plot is not None:
-            title = f"{run.scene.name}, {summary.method}, t = {summary.frame.time:.4g} s"
-            world = run.scene.world
+            settings, world = result.settings, result.world
+            title = f"{run.scene.name}, {settings.method_name}, t = {result.frame.time:.4g} s"
             with refusing(OSError):
-                draw_frame(summary.frame, world.grid() or world.shapes(), self.plot, dt=run.dt, title=title)
+                draw_frame(result.frame, world.grid() or world.shapes(), self.plot, dt=settings.dt, title=title)
 
     def written(self) -> dict[str, str | None]:
         return {

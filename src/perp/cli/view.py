@@ -181,7 +181,7 @@ def _check_scene(
     with naming("--method-option"):
         words = split_assignments(method_options or [])
         solver = choose(made.kind.method if method is None else method, words)
-    Run(made, solver, words, steps, made.dt if dt is None else dt, tol, max_iterations, False, False).check()
+    Run(made, solver, words, steps, dt, tol, max_iterations).check()
     return Start(
         scene=scene,
         options=made.options,

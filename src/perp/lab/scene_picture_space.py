@@ -23,9 +23,10 @@ from perp.lab.scene_picture_camera import (
     view_axes,
 )
 from perp.lab.scene_picture_raster import NOTHING, find_covered, find_nearest, linear_over
-from perp.lab.scene_picture_surfaces import Surface, colours, make_surface, place_shapes
+from perp.lab.scene_picture_surfaces import Surface, colours, make_surface
 from perp.lab.scene_picture_view import Points, enclose, figure_size, near
 from perp.recording.frame import Frame
+from perp.recording.placement import place_shapes
 from perp.recording.shapes import Shape
 
 if TYPE_CHECKING:

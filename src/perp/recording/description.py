@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import Any
+
+from perp.version import __version__
 
 
 @dataclass(frozen=True)
@@ -20,3 +24,14 @@ class Description:
     method: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Of perp and of the packages that the numbers depend on."""
+
+
+def package_versions() -> dict[str, str]:
+    """Those of now."""
+    return {
+        "perp": __version__,
+        "Python": platform.python_version(),
+        "NumPy": version("numpy"),
+        "SciPy": version("scipy"),
+        "Numba": version("numba"),
+    }

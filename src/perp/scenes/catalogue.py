@@ -40,6 +40,10 @@ class SceneKind:
     """Options that make it small enough for a test."""
     build: Callable[..., Scene]
 
+    def iteration_limit(self, method: str, asked: int | None) -> int | None:
+        """Of a run with that method: what was asked for; where nothing was, and the method is the scene's, its own."""
+        return self.iterations if asked is None and method == self.method else asked
+
     def facts(self) -> dict[str, Any]:
         """All that can be told of it in plain words and numbers, but for its options."""
         return {

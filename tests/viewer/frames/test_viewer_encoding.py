@@ -12,7 +12,8 @@ from frame_twin import read_frame, read_frames
 
 import perp
 from perp import scenes
-from perp.lab.simulation import make_solve, measure_step
+from perp.simulation.solver import make_solve
+from perp.simulation.step import measure_step
 from perp.viewer.frames.contact_numbers import measure_contacts
 from perp.viewer.frames.frame_encoding import encode_frame, with_serial
 from perp.viewer.frames.islands import find_islands

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perp.lab.simulation import open_recorder, simulate
 from perp.recording import Description, Recorder, Recording
 from perp.scenes import kinds, make
+from perp.simulation import simulate
+from perp.simulation.recorder import open_recorder
 from perp.solvers.roster import make_method
 from perp.viewer.layout import Header
 from perp.viewer.messages import (
@@ -52,7 +53,7 @@ def record(path: Path, scene: str, steps: int, run: dict[str, Any] | None, metho
     options = dict(made.options) | ({} if run is None else {"run": run})
     limits = {} if run is None else {"tol": run["tol"], "max_iterations": run["max_iterations"]}
     with open_recorder(path, made.world, 0.01, scene=scene, options=options, seed=3, method=method) as recorder:
-        simulate(made.world, solver, steps, 0.01, record=recorder, **limits)
+        simulate(made.world, steps, dt=0.01, method=solver, record=recorder, **limits)
     return path
 
 

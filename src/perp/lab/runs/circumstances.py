@@ -46,6 +46,7 @@ NOT_MEASURING = (
     "lab/scene_picture",
     "lab/style",
     "lab/survey",
+    "simulation/result_text",
 )
 """How the places begin that no row depends on: what they hold works on rows that are there already, or on none.
 

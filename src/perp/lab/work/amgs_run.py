@@ -15,12 +15,12 @@ import numpy as np
 
 from perp.lab.runs.measurement import Measurement
 from perp.lab.runs.task import Task
-from perp.lab.simulation import simulate
 from perp.lab.work.recipes import make_scene, make_solver
 from perp.lab.work.simulate import measure_run
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residuals import verify
+from perp.simulation import simulate
 from perp.solvers.result import Result
 from perp.worlds.world import Solve, World
 
@@ -49,15 +49,15 @@ def perform(task: Task, folder: Path | None) -> Measurement:
         if isinstance(solver, TrialAlpha):
             alpha.append(solver.alpha)
 
-    summary = simulate(made.world, solver, task.arguments["steps"], made.dt, on_step=look)
-    found = measure_run(summary)
+    result = simulate(made, task.arguments["steps"], method=solver, callback=look)
+    found = measure_run(result)
     trials = solver.sweeps if isinstance(solver, TrialAlpha) else 0
     numbers = {
         "sweeps": found.numbers["iterations"] + trials,
-        "row_sweeps": float(np.sum(summary.columns["rows"] * summary.columns["iterations"])),
-        "step_seconds": float(np.sum(summary.columns["seconds"])),
-        "seconds": float(np.sum(summary.columns["solve_seconds"])),
-        "contacts": float(np.mean(summary.columns["contacts"])) if summary.steps else np.nan,
+        "row_sweeps": float(np.sum(result.statistics["rows"] * result.statistics["iterations"])),
+        "step_seconds": float(np.sum(result.statistics["seconds"])),
+        "seconds": float(np.sum(result.statistics["solve_seconds"])),
+        "contacts": float(np.mean(result.statistics["contacts"])) if result.steps else np.nan,
     }
     series = {name: found.series[name] for name in KEPT} | {"res": np.array(res)}
     if alpha:

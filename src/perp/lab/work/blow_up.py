@@ -12,7 +12,6 @@ import numpy as np
 
 from perp.lab.runs.measurement import DONE, Measurement
 from perp.lab.runs.task import Task
-from perp.lab.simulation import simulate
 from perp.lab.work.pgs_units import PRINTED
 from perp.lab.work.printed_pgs_sm import Ledger, PrintedPGSSM
 from perp.lab.work.recipes import make_scene, make_solver
@@ -20,6 +19,7 @@ from perp.lab.work.simulate import measure_run
 from perp.lab.work.touching_rows import EQUATION_3, solve_touching
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
+from perp.simulation import simulate
 from perp.solvers.api import solve
 from perp.solvers.stopping import Stopping
 from perp.worlds.report import StepReport
@@ -51,17 +51,17 @@ def perform(task: Task, folder: Path | None) -> Measurement:
         if not measured["energy"] <= first + HOPELESS * abs(first):
             raise StopIteration
 
-    summary = simulate(world, solver, task.arguments["steps"], made.dt, on_step=guard)
-    found = measure_run(summary)
+    result = simulate(made, task.arguments["steps"], method=solver, callback=guard)
+    found = measure_run(result)
     energy = found.series["energy"]
     gains = (energy - first) / abs(first)
     over = np.flatnonzero(~(gains <= GAIN))
-    blown = bool(over.size) or summary.failed_step is not None
-    step = float(over[0] + 1) if over.size else float(summary.failed_step) if summary.failed_step else nan
+    blown = bool(over.size) or result.failed_step is not None
+    step = float(over[0] + 1) if over.size else float(result.failed_step) if result.failed_step else nan
     numbers = dict(found.numbers) | {
         "blown_up": float(blown),
         "blow_up_step": step,
-        "gain": float(np.max(gains, initial=0.0)) if summary.failed_step is None else nan,
+        "gain": float(np.max(gains, initial=0.0)) if result.failed_step is None else nan,
         "way": float(np.mean(np.linalg.norm(world.bodies()[0] - start, axis=1))),
     }
     told = {name: found.series[name] for name in ("energy", "residual", "penetration", "iterations")}

@@ -13,12 +13,12 @@ from typing import Any
 
 from perp.lab.runs.measurement import Measurement
 from perp.lab.runs.task import Task
-from perp.lab.simulation import simulate
 from perp.lab.work.recipes import make_scene, make_solver
 from perp.lab.work.simulate import measure_run
 from perp.problems.inputs import Vector
 from perp.problems.models.frictionless import frictionless
 from perp.problems.models.stewart_trinkle import stewart_trinkle
+from perp.simulation import simulate
 from perp.worlds.world import Solve
 
 STATEMENTS = {"frictionless": frictionless, "stewart_trinkle": stewart_trinkle}
@@ -37,7 +37,7 @@ def perform(task: Task, folder: Path | None) -> Measurement:
     """`arguments`: `steps` and `statement`. The residual of a step is that of the contact problem, for all alike."""
     made = make_scene(task.instance)
     solver = stated_as(task.arguments["statement"], make_solver(task.method, task.options, task.stop))
-    return measure_run(simulate(made.world, solver, task.arguments["steps"], made.dt))
+    return measure_run(simulate(made, task.arguments["steps"], method=solver))
 
 
 def lcp_run_task(

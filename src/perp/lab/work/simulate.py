@@ -11,9 +11,8 @@ import numpy as np
 
 from perp.lab.runs.measurement import Measurement
 from perp.lab.runs.task import Task
-from perp.lab.simulation import simulate
-from perp.lab.simulation_summary import Summary
 from perp.lab.work.recipes import make_scene, make_solver
+from perp.simulation import SimulationResult, simulate
 from perp.solvers.status import Status
 
 
@@ -21,8 +20,7 @@ def perform(task: Task, folder: Path | None) -> Measurement:
     """`arguments`: `steps`, and `dt` where it is not the scene's own."""
     made = make_scene(task.instance)
     solver = make_solver(task.method, task.options, task.stop)
-    dt = task.arguments.get("dt") or made.dt
-    return measure_run(simulate(made.world, solver, task.arguments["steps"], dt))
+    return measure_run(simulate(made, task.arguments["steps"], dt=task.arguments.get("dt") or None, method=solver))
 
 
 def simulate_task(
@@ -38,10 +36,11 @@ def simulate_task(
     return Task("simulate", instance, method, stop=stop, arguments={"steps": steps, "dt": dt}, **others)
 
 
-def measure_run(summary: Summary) -> Measurement:
-    """The numbers of a summary, and its columns. A run whose every step converged is CONVERGED."""
+def measure_run(result: SimulationResult) -> Measurement:
+    """The numbers of its summary, and its columns. A run whose every step converged is CONVERGED."""
+    summary = result.summary()
     numbers = {name: float(value) for name, value in summary.as_row().items() if isinstance(value, int | float)}
-    columns = {name: np.asarray(column, dtype=np.float64) for name, column in summary.columns.items()}
+    columns = {name: np.asarray(column, dtype=np.float64) for name, column in result.statistics.items()}
     solve_seconds = columns["solve_seconds"]
     numbers |= {
         "residual": summary.residual_max,
@@ -50,7 +49,7 @@ def measure_run(summary: Summary) -> Measurement:
         "setup_seconds": 0.0,
         "active": float(np.mean(columns["rows"] > 0)) if summary.steps else nan,
     }
-    every = summary.ended.name == "DONE" and summary.converged == summary.steps
+    every = result.success and summary.converged == summary.steps
     return Measurement(
         status=Status.CONVERGED.name if every else summary.ended.name,
         message=summary.message,

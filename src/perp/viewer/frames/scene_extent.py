@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.lab.scene_picture_surfaces import place_shapes
 from perp.recording.frame import Frame
 from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
+from perp.recording.placement import place_shapes
 from perp.recording.shapes import Shape
 
 Points = NDArray[np.float64]

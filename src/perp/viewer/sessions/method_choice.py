@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
-from perp.lab.simulation import make_solve
 from perp.scenes import SceneKind
+from perp.simulation.solver import changed_options, make_solve
 from perp.solvers.method import Method
 from perp.solvers.stopping import DEFAULT_STOPPING
 from perp.viewer.messages import OptionValue
@@ -58,21 +58,12 @@ def choose_method(
     """The method of that name; a `Refusal` says what is wrong with what was asked for."""
     with refusing(ValueError, TypeError, ImportError, about=name):
         solver = make_solver(name, options)
-        solve = make_solve(solver, tol, max_iterations, islands)
+        solve = make_solve(solver, tol, max_iterations, islands=islands)
     if not isinstance(solver, Method):
         return MethodChoice(name, {}, tol, max_iterations, None, solve, islands)
-    return MethodChoice(name, _changed(solver), tol, max_iterations, type(solver).__name__, solve, islands)
+    return MethodChoice(name, changed_options(solver), tol, max_iterations, type(solver).__name__, solve, islands)
 
 
 def scene_method(kind: SceneKind) -> MethodChoice:
     """What the scene is run with where nobody says otherwise."""
     return choose_method(kind.method, {}, None, kind.iterations)
-
-
-def _changed(method: Method) -> dict[str, Any]:
-    values = {each.name: (getattr(method, each.name), _default(each)) for each in fields(method)}
-    return {name: value for name, (value, default) in values.items() if value != default}
-
-
-def _default(each: Field[Any]) -> Any:
-    return each.default if each.default_factory is MISSING else each.default_factory()

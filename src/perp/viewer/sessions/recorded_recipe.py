@@ -49,6 +49,8 @@ def read_recipe(about: Description) -> Known | None:
     run, known = _run(about), kinds()
     if about.scene not in known or any(name not in run for name in RUN):
         return None
+    if run.get("max_seconds") is not None:  # no run of seconds repeats
+        return None
     if run["model"] not in (None, *LAWS) or run["warm_start"] not in (None, True, False) or not 0.0 < about.dt < inf:
         return None
     try:

@@ -6,9 +6,9 @@ from copy import deepcopy
 from typing import NamedTuple
 
 from perp.errors import InvalidProblem, MethodRefused, MissingAbility, StateNotFinite
-from perp.lab.simulation import measure_step
 from perp.problems.problem import Problem
 from perp.scenes import Scene
+from perp.simulation.step import TakenStep, take_step
 from perp.solvers.roster import suitable_methods
 from perp.solvers.status import Status
 from perp.viewer.frames.frame_encoding import encode_frame
@@ -159,20 +159,21 @@ class SceneRun:
             refusing(MethodRefused, advice="choose another method", about=about),
             refusing(InvalidProblem, MissingAbility, ImportError, about=about or method.name),
         ):
-            report = world.step(self.step_seconds, method.solve)
+            step = take_step(world, self.step_seconds, method.solve)
+        report = step.report
         return Taken(
-            self._encode_step(world, lane, report),
+            self._encode_step(world, lane, step),
             Solved(report.problem, report.x),
             tell_breakdown(method.name, report),
         )
 
-    def _encode_step(self, world: World, lane: int, report: StepReport) -> bytes:
+    def _encode_step(self, world: World, lane: int, step: TakenStep) -> bytes:
         return encode_frame(
-            world.frame(report),
+            world.frame(step.report),
             lane=lane,
             place=world.steps,
-            report=report,
-            statistics=measure_step(world, report),
+            report=step.report,
+            statistics=step.statistics,
             tol=self.methods[lane].asked_tol,
         )
 

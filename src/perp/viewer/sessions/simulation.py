@@ -150,7 +150,5 @@ def first_method(start: Start, recipe: Recipe) -> MethodChoice:
     """What was asked for, or the scene's own, whose limit of iterations holds where its own method is at work."""
     kind = kinds()[recipe.scene]
     name = kind.method if start.method is None else start.method
-    limit = start.max_iterations
-    if limit is None and name == kind.method:
-        limit = kind.iterations
+    limit = kind.iteration_limit(name, start.max_iterations)
     return choose_method(name, start.method_options, start.tol, limit)

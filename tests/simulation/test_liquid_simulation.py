@@ -11,13 +11,12 @@ from small_worlds import Pucks
 import perp
 from perp.errors import FileFormatError
 from perp.lab.results import to_json
-from perp.lab.simulation import measure_step, open_recorder, simulate
-from perp.lab.simulation_contacts import ContactSummary
-from perp.lab.simulation_dump import ProblemFolder
-from perp.lab.simulation_kinds import CONTACTS, LIQUIDS, OTHERS, STATISTICS, kind_of
-from perp.lab.simulation_liquids import LIQUID_STATISTICS, LiquidSummary
 from perp.problems.files import load, load_solution
 from perp.recording import Recording
+from perp.simulation import ContactSummary, LiquidSummary, ProblemFolder, simulate
+from perp.simulation.kinds import CONTACTS, LIQUID_STATISTICS, LIQUIDS, OTHERS, STATISTICS, kind_of
+from perp.simulation.recorder import open_recorder
+from perp.simulation.step import measure_step
 from perp.worlds.world import World
 
 DT = 1 / 120
@@ -58,17 +57,19 @@ def test_a_world_of_ones_own_has_what_all_have():
         def fingerprint(self):
             return "still"
 
-    summary = simulate(Still(), "pgs", 3, DT)
-    assert set(summary.columns) == set(STATISTICS)
+    result = simulate(Still(), 3, dt=DT, method="pgs")
+    summary = result.summary()
+    assert set(result.statistics) == set(STATISTICS)
     assert not isinstance(summary, ContactSummary | LiquidSummary)
     json.loads(to_json(summary.as_row()))
 
 
 def test_a_run_of_a_liquid_sums_up_volume_height_and_divergence():
     world = dam()
-    summary = simulate(world, "mprgp", 40, DT)
+    result = simulate(world, 40, dt=DT, method="mprgp")
+    summary = result.summary()
     assert isinstance(summary, LiquidSummary)
-    columns = summary.columns
+    columns = result.statistics
     assert set(columns) == set(LIQUIDS.statistics)
     assert (summary.converged, summary.particles) == (40, len(world.position))
     assert summary.volume_start == columns["volume"][0]
@@ -86,14 +87,15 @@ def test_a_run_of_a_liquid_sums_up_volume_height_and_divergence():
 
 
 def test_where_no_wall_lets_go_the_divergence_is_the_residual():
-    summary = simulate(dam(separation="none"), "mprgp", 20, DT)
-    np.testing.assert_allclose(summary.columns["divergence"], summary.columns["residual"] / DT, rtol=1e-6)
+    result = simulate(dam(separation="none"), 20, dt=DT, method="mprgp")
+    summary, columns = result.summary(), result.statistics
+    np.testing.assert_allclose(columns["divergence"], columns["residual"] / DT, rtol=1e-6)
     assert summary.divergence_max <= 1e-8 / DT
     assert summary.separating_max == 0
 
 
 def test_no_steps_of_a_liquid_are_a_run_as_well():
-    row = json.loads(to_json(simulate(dam(), "mprgp", 0, DT).as_row()))
+    row = json.loads(to_json(simulate(dam(), 0, dt=DT, method="mprgp").summary().as_row()))
     assert (row["volume_drift"], row["particles"], row["steps"]) == (None, 0, 0)
 
 
@@ -110,15 +112,15 @@ def test_a_recording_of_a_liquid_has_every_frame_and_what_was_measured(tmp_path,
     pytest.importorskip("h5py")
     world, path = dam(dim=dim), tmp_path / "run.h5"
     with open_recorder(path, world, DT, scene="dam_break", method="mprgp") as recorder:
-        summary = simulate(world, "mprgp", 10, DT, record=recorder)
+        result = simulate(world, 10, dt=DT, method="mprgp", record=recorder)
     with Recording(path) as recording:
         assert (len(recording), recording.scene) == (11, "dam_break")
         assert recording.grid.cells == world.grid().cells
         np.testing.assert_array_equal(recording.grid.solid, world.grid().solid)
-        for name, column in summary.columns.items():
+        for name, column in result.statistics.items():
             np.testing.assert_array_equal(recording.statistics[name][1:], column)
-        assert recording[0].statistics == {"energy": summary.energy_start}
-        last, frame = recording[-1], summary.frame
+        assert recording[0].statistics == {"energy": result.energy_start}
+        last, frame = recording[-1], result.frame
         np.testing.assert_allclose(last.position, world.position, rtol=2.0**-23)
         np.testing.assert_allclose(last.pressure, frame.pressure, rtol=2.0**-23)
         np.testing.assert_array_equal(last.liquid, frame.liquid)
@@ -127,7 +129,7 @@ def test_a_recording_of_a_liquid_has_every_frame_and_what_was_measured(tmp_path,
 
 def test_pressure_problems_are_dumped_and_solve_again(tmp_path):
     world = dam()
-    simulate(world, "mprgp", 3, DT, dump=ProblemFolder(tmp_path / "steps", world))
+    simulate(world, 3, dt=DT, method="mprgp", dump=ProblemFolder(tmp_path / "steps", world))
     files = sorted((tmp_path / "steps").iterdir())
     assert [file.name for file in files] == [f"step_{k:06d}.npz" for k in (1, 2, 3)]
     for file in files:

@@ -1,4 +1,4 @@
-"""What a run of a world came to: a few numbers of all its steps, and the columns behind them."""
+"""What a run of a world came to: a few numbers of all its steps."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 
 from perp.problems.inputs import Vector
-from perp.recording.frame import Frame
-from perp.recording.liquid_frame import LiquidFrame
 
 
 class Ending(Enum):
@@ -72,15 +70,15 @@ class Summary:
     first_step_seconds: float
     fingerprint: str
     """The hash of the world's final state: runs that agree in it are the same, bit by bit."""
-    columns: Mapping[str, Vector]
-    """What each step measured, by name."""
-    frame: Frame | LiquidFrame
-    """The final state, with the contacts (or the pressure) of the last step."""
 
     def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.tell()}>"
+
+    def tell(self) -> str:
+        """What matters, in a line."""
         taken = f"{self.steps:,} of {self.steps_wanted:,} steps of {self.dt:.6g} s with {self.method}"
         solved = f"{self.converged:,} converged, largest residual {self.residual_max:.2e}"
-        return f"<{type(self).__name__}: {self.ended.name}, {taken}, {solved}, {self.steps_per_second:,.3g} steps/s>"
+        return f"{self.ended.name}, {taken}, {solved}, {self.steps_per_second:,.3g} steps/s"
 
     @classmethod
     def own_figures(cls, columns: Mapping[str, Vector]) -> dict[str, Any]:
@@ -93,17 +91,12 @@ class Summary:
 
     def as_row(self) -> dict[str, Any]:
         """Plain numbers and words, for a table or JSON."""
-        row = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("columns", "frame")}
+        row = {f.name: getattr(self, f.name) for f in fields(self)}
         return row | {"ended": self.ended.name, "steps_per_second": self.steps_per_second}
 
 
 def summarise(
-    kind: type[Summary],
-    columns: Mapping[str, Vector],
-    energy_start: float,
-    facts: Mapping[str, Any],
-    fingerprint: str,
-    frame: Frame | LiquidFrame,
+    kind: type[Summary], columns: Mapping[str, Vector], energy_start: float, facts: Mapping[str, Any]
 ) -> Summary:
     """`kind` is what suits the world; `facts` are those fields of the summary that no column tells."""
     steps = columns["seconds"].size
@@ -138,9 +131,6 @@ def summarise(
         step_seconds_median=_median(columns["seconds"][later]),
         **shares,
         first_step_seconds=float(columns["seconds"][0]) if steps else np.nan,
-        fingerprint=fingerprint,
-        columns=columns,
-        frame=frame,
     )
 
 

@@ -1,0 +1,21 @@
+"""Worlds run for many steps: measured, recorded, and summed up. The command line, the lab and the viewer run them so.
+
+result = perp.simulate("pool1", 100)
+print(result)
+"""
+
+from perp.simulation.kinds import ContactSummary, LiquidSummary
+from perp.simulation.problem_folder import ProblemFolder
+from perp.simulation.result import SimulationResult
+from perp.simulation.run import simulate
+from perp.simulation.summary import Ending, Summary
+
+__all__ = [
+    "ContactSummary",
+    "Ending",
+    "LiquidSummary",
+    "ProblemFolder",
+    "SimulationResult",
+    "Summary",
+    "simulate",
+]
