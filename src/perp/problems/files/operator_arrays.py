@@ -15,6 +15,7 @@ from scipy import sparse
 from perp.errors import FileFormatError, suggest
 from perp.problems.files.archive import Archive
 from perp.problems.operators import (
+    FILED,
     BodyMasses,
     DenseOperator,
     DiagonalMass,
@@ -28,7 +29,8 @@ from perp.problems.operators import (
 
 Arrays = dict[str, NDArray[Any]]
 
-FORMS = (DenseOperator.form, SparseOperator.form, FactoredOperator.form, StencilOperator.form)
+OTHERS = {operator.form: operator for operator in FILED}
+FORMS = (DenseOperator.form, SparseOperator.form, FactoredOperator.form, StencilOperator.form, *OTHERS)
 MASSES = ("bodies", "planar", "diagonal", "sparse")
 
 
@@ -42,6 +44,9 @@ def operator_to_arrays(A: Operator) -> Arrays:
         return arrays | _stencil_to_arrays(A)
     if isinstance(A, FactoredOperator):
         return arrays | _jacobian_to_arrays(A) | _mass_to_arrays(A.mass) | {"compliance": A.compliance}
+    own = A.to_arrays() if isinstance(A, FILED) else None
+    if own is not None:
+        return arrays | own
     raise FileFormatError(f"perp has no way to save a {type(A).__name__}; its matrix can be: A.to_sparse()")
 
 
@@ -55,6 +60,8 @@ def operator_from_arrays(archive: Archive) -> Operator:
         return _stencil_from_arrays(archive)
     if form == FactoredOperator.form:
         return _factored_from_arrays(archive)
+    if form in OTHERS:
+        return OTHERS[form].from_arrays(archive)
     raise archive.fault("form", f"the form of A is {form!r}, which is unknown{suggest(form, FORMS)}")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from scipy import sparse
 from perp.errors import MissingAbility
 from perp.problems.deadline import Pace
 from perp.problems.inputs import Matrix, Vector, as_vector, freeze
+
+if TYPE_CHECKING:
+    from perp.problems.files.archive import Archive
 
 FILLING = Pace(1e8)
 """Entries of a full matrix a second that are written for the first time."""
@@ -32,6 +36,8 @@ class Operator(ABC):
     abilities: ClassVar[frozenset[str]] = frozenset({APPLY})
     form: ClassVar[str]
     """How the matrix is held, in one word: for `info()` and for messages."""
+    is_numbers: ClassVar[bool] = False
+    """Whether A is made of read-only numbers and of nobody's code: a product computed once is what it would be now."""
 
     @property
     @abstractmethod
@@ -122,6 +128,23 @@ class Operator(ABC):
     def asymmetry(self) -> float | None:
         """max |A - A^T| / max |A|; None where that cannot be told without forming A."""
         return None
+
+    def norm_bound(self) -> float | None:
+        """A number that |A|_2 is not above, where it takes no more than a few products; None where none is known."""
+        return None
+
+    def rough_inverse(self) -> Callable[[Vector], Vector] | None:
+        """r -> about A^-1 r, symmetric positive definite, for preconditioners; None where the form knows none."""
+        return None
+
+    def to_arrays(self) -> dict[str, NDArray[Any]] | None:
+        """What a file keeps of it, by name; None where the form does not say."""
+        return None
+
+    @classmethod
+    def from_arrays(cls, archive: Archive) -> Self:
+        """The operator of these arrays, which come from a stranger."""
+        raise NotImplementedError
 
     def work(self) -> int:
         """About how many multiplications a product takes: for the loop, which must guess the time of a first step."""

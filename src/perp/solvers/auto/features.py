@@ -77,6 +77,11 @@ class Features:
     def knows_diagonal(self) -> bool:
         return self.problem.diagonal is not None
 
+    @property
+    def has_rough_inverse(self) -> bool:
+        """Whether A knows an inverse of itself that is good enough for a preconditioner."""
+        return self.problem.A.rough_inverse() is not None
+
     @cached_property
     def is_monotone(self) -> bool:
         """Whether A is symmetric with no positive coupling and a positive diagonal, as matrices of diffusion are."""

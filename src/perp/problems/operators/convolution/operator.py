@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,11 @@ from perp.errors import InvalidProblem
 from perp.problems.inputs import Matrix, PerRow, Vector, as_vector, freeze, reject_non_finite, require_count
 from perp.problems.inputs import require_real_dtype
 from perp.problems.operators.base import APPLY, DIAGONAL, FILLING, ROWS, SUBMATRIX, TO_SPARSE, Operator
+from perp.problems.operators.convolution.rough_inverse import CirculantInverse
 from perp.problems.operators.convolution.spectrum import Spectrum, spread
+
+if TYPE_CHECKING:
+    from perp.problems.files.archive import Archive
 
 BOUNDARIES = ("periodic", "free")
 
@@ -42,6 +46,7 @@ class ConvolutionOperator(Operator):
 
     abilities: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX})
     form = "convolution"
+    is_numbers = True
 
     def __init__(
         self, kernel: ArrayLike, shape: Sequence[int], boundary: str = "periodic", *, added: PerRow = 0.0
@@ -61,7 +66,7 @@ class ConvolutionOperator(Operator):
     def _read_kernel(self, given: ArrayLike) -> NDArray[np.float64]:
         array = np.asarray(given)
         require_real_dtype(array.dtype, "kernel")
-        full = self.grid if self.boundary == "periodic" else tuple(2 * size - 1 for size in self.grid)
+        full = _full_kernel(self.grid, self.boundary)
         if array.ndim != len(full):
             raise InvalidProblem(f"kernel has {array.ndim} axes; the grid {self.grid} has {len(full)}")
         for axis, (have, want) in enumerate(zip(array.shape, full, strict=True)):
@@ -194,11 +199,38 @@ class ConvolutionOperator(Operator):
         across, along = (float(sizes.multiply(ones, symbol).max()) for symbol in (sizes.symbol, sizes.transposed))
         return min(self.spectrum.largest, float(np.sqrt(across * along))) + float(np.abs(self.added).max())
 
+    def rough_inverse(self) -> Callable[[Vector], Vector] | None:
+        """That of the nearest circulant matrix, where A is symmetric and may be positive semi-definite."""
+        inverse = self._circulant
+        return inverse if inverse is not None and inverse.is_definite else None
+
+    @cached_property
+    def _circulant(self) -> CirculantInverse | None:
+        return CirculantInverse(self.kernel, self.grid, float(self.added.mean())) if self._difference == 0.0 else None
+
     def work(self) -> int:
         return self.spectrum.work
 
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        grid = np.array(self.grid, dtype=np.int64)
+        return {"grid": grid, "boundary": np.array(self.boundary), "kernel": self.kernel, "added": self.added}
+
+    @classmethod
+    def from_arrays(cls, archive: Archive) -> Self:
+        grid, boundary = tuple(archive.integers("grid").tolist()), archive.word("boundary")
+        kernel, added = archive.numbers("kernel", len(grid)), archive.numbers("added")
+        if kernel.shape != _full_kernel(grid, boundary):
+            raise archive.fault("kernel", f"a kernel of shape {kernel.shape} is not one of a {boundary} grid of {grid}")
+        with archive.guard.building("kernel"):
+            return cls(kernel, grid, boundary, added=added)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _remake, (self.kernel, self.grid, self.boundary, self.added)
+
+
+def _full_kernel(grid: tuple[int, ...], boundary: str) -> tuple[int, ...]:
+    """How many offsets there are along each axis."""
+    return grid if boundary == "periodic" else tuple(2 * size - 1 for size in grid)
 
 
 def _remake(
