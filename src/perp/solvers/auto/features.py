@@ -27,7 +27,7 @@ class Features:
     kind: str
     n: int
     form: str
-    """dense, sparse, factored, stencil, matrix-free."""
+    """dense, sparse, factored, stencil, convolution, matrix-free."""
     is_warm: bool
     """Whether the caller gave a point to start from."""
     tol: float

@@ -141,8 +141,8 @@ RULES: tuple[Rule, ...] = (
             Step(SPG(), iterations=10_000),
             Step(APGD(), iterations=10_000),
         ),
-        "A knows a rough inverse of itself, as a positive definite convolution does: it preconditions conjugate gradients",
-        "half-space",
+        "A knows a rough inverse of itself, as a definite convolution does: it preconditions conjugate gradients",
+        "hertz, rough_surface",
     ),
     Rule(
         "product with a diagonal",
