@@ -83,3 +83,30 @@ def in_form(operator: perp.FactoredOperator, form: str) -> perp.Operator:
         return perp.FactoredOperator(operator.J, operator.mass.to_sparse(), operator.compliance)
     assert form == "body pairs"
     return operator
+
+
+@st.composite
+def convolutions(draw: st.DrawFn, symmetric: bool = False) -> perp.ConvolutionOperator:
+    """Random kernels on grids of one to three axes, odd and even, with both boundaries, whole or short."""
+    rng = np.random.default_rng(draw(SEEDS))
+    grid = tuple(draw(st.lists(st.integers(1, 5), min_size=1, max_size=3)))
+    boundary = draw(st.sampled_from(["periodic", "free"]))
+    most = [size if boundary == "periodic" else 2 * size - 1 for size in grid]
+    sizes = [draw(st.sampled_from([size, *range(1, size, 2)])) for size in most]
+    kernel = rng.standard_normal(sizes)
+    if symmetric:
+        axes = tuple(range(kernel.ndim))
+        kernel = kernel + np.roll(np.flip(kernel, axes), 1, axes)
+    added = draw(st.sampled_from([0.0, 0.5, None]))
+    return perp.ConvolutionOperator(
+        kernel, grid, boundary, added=rng.standard_normal(int(np.prod(grid))) if added is None else added
+    )
+
+
+def dense_convolution(A: perp.ConvolutionOperator) -> np.ndarray:
+    """The matrix cell by cell, from the definition."""
+    matrix = np.diag(A.added)
+    for i, here in enumerate(np.ndindex(A.grid)):
+        for j, there in enumerate(np.ndindex(A.grid)):
+            matrix[i, j] += A.kernel[tuple(np.subtract(here, there))]
+    return matrix

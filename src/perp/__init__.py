@@ -19,6 +19,7 @@ from perp.problems.models.frictionless import frictionless
 from perp.problems.models.stewart_trinkle import stewart_trinkle
 from perp.problems.operators import (
     BodyMasses,
+    ConvolutionOperator,
     DenseOperator,
     DiagonalMass,
     FactoredOperator,
@@ -28,6 +29,8 @@ from perp.problems.operators import (
     SparseMass,
     SparseOperator,
     StencilOperator,
+    half_space_kernel,
+    periodic_half_space_kernel,
 )
 from perp.problems.proofs import ErrorBound, Proof, error_bounds, prove
 from perp.problems.residuals import Residuals, verify
@@ -192,6 +195,9 @@ __all__ = [
     "SparseOperator",
     "FactoredOperator",
     "StencilOperator",
+    "ConvolutionOperator",
+    "half_space_kernel",
+    "periodic_half_space_kernel",
     "MatrixFreeOperator",
     "BodyMasses",
     "PlanarMasses",

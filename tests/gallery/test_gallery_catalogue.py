@@ -9,6 +9,7 @@ from perp import BoxLCP, ContactProblem
 from perp.gallery import Example, kinds, make
 
 ALL = sorted(kinds())
+NOT_KNOWN = ["rough_surface"]  # solvable, and nobody knows the solution beforehand
 SOLVED = [name for name in ALL if make(name).x is not None]
 
 
@@ -72,7 +73,8 @@ def test_every_kind_and_option_is_described(name: str) -> None:
 def test_solvable_kinds_alone_have_solutions(name: str) -> None:
     example = make(name)
     assert example.is_solvable or (example.x is None and not example.solutions)
-    assert example.is_solvable == (example.x is not None or example.continuous is not None)
+    is_known = example.x is not None or example.continuous is not None or name in NOT_KNOWN
+    assert example.is_solvable == is_known
 
 
 def test_the_examples_numbers_cannot_be_changed() -> None:

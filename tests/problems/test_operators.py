@@ -23,6 +23,13 @@ def random_operator(form: str, seed: int) -> tuple[perp.Operator, np.ndarray]:
         return operator, operator.to_dense()
     if form == "stencil_faces":
         return grid_with_faces(rng, (3, 2, 4))
+    if form.startswith("convolution"):
+        kernel = np.exp(-np.abs(np.fft.ifftshift(np.arange(-2, 3))))  # -2 .. 2, with 0 in front
+        boundary = form.partition("_")[2]
+        operator = perp.ConvolutionOperator(
+            np.outer(kernel[[0, 1, -1]], kernel), (3, 5), boundary, added=rng.random(15)
+        )
+        return operator, strategies.dense_convolution(operator)
     factored = strategies.factored_operator(rng, contacts=3, others=2)
     return strategies.in_form(factored, form), factored.to_dense()
 
@@ -40,7 +47,7 @@ def grid_with_faces(rng, grid):
     return perp.StencilOperator(grid, diagonal, couplings), dense
 
 
-ALL_FORMS = [*strategies.FORMS, "stencil", "stencil_faces"]
+ALL_FORMS = [*strategies.FORMS, "stencil", "stencil_faces", "convolution_periodic", "convolution_free"]
 
 
 @pytest.mark.parametrize("form", ALL_FORMS)
@@ -122,6 +129,18 @@ def test_masses_may_be_a_diagonal_or_any_sparse_spd_matrix():
         (lambda: perp.StencilOperator((3, 3), 4.0, [np.ones((2, 3)), np.ones((2, 3))]), r"couplings\[1\] has shape"),
         (lambda: perp.StencilOperator((3, 3), 4.0, [np.ones((2, 3)), np.full((3, 2), np.nan)]), "couplings"),
         (lambda: perp.MatrixFreeOperator(np.ones((2, 3))), "square"),
+        (lambda: perp.ConvolutionOperator(np.ones(3), (3,), "open"), "boundary is 'open'"),
+        (lambda: perp.ConvolutionOperator(np.ones(3), 3), "shape is 3; one size an axis"),
+        (lambda: perp.ConvolutionOperator(np.ones(3), (0,)), r"shape\[0\]"),
+        (lambda: perp.ConvolutionOperator(np.ones(3), (3, 3)), "kernel has 1 axes"),
+        (lambda: perp.ConvolutionOperator(np.ones(4), (3,)), "4 offsets along axis 0; 3, or fewer"),
+        (lambda: perp.ConvolutionOperator(np.ones(2), (3,)), "2 offsets along axis 0"),
+        (lambda: perp.ConvolutionOperator(np.ones(7), (3,), "free"), "7 offsets along axis 0; 5, or fewer"),
+        (lambda: perp.ConvolutionOperator([1.0, np.nan, 1.0], (3,)), r"kernel\[1\] is nan"),
+        (lambda: perp.ConvolutionOperator(np.ones(3), (3,), added=[1.0, 2.0]), "added has length 2"),
+        (lambda: perp.half_space_kernel((3,)), "two axes"),
+        (lambda: perp.half_space_kernel((3, 3), 0.0), r"spacing\[0\]"),
+        (lambda: perp.periodic_half_space_kernel((3, 3), 1.0, -1.0), "modulus"),
         (
             lambda: perp.FactoredOperator.from_body_pairs(
                 [[0, 5]], np.ones((1, 2, 6)), perp.BodyMasses([1.0], [np.eye(3)])

@@ -33,6 +33,7 @@ from perp.gallery.dense import boxed_pd, dense_p, dense_pd, dense_psd, infeasibl
 from perp.gallery.example import Example, Expected
 from perp.gallery.grid import closed_fluid, fluid_like, poisson_2d, poisson_3d
 from perp.gallery.grips import pinched_capsule
+from perp.gallery.half_space import hertz, rough_surface
 from perp.gallery.hinge_chain import hinged_chain
 from perp.gallery.obstacles import Obstacle, double_obstacle, membrane, radial_obstacle
 from perp.gallery.options import Option
@@ -67,6 +68,8 @@ __all__ = [
     "radial_obstacle",
     "membrane",
     "double_obstacle",
+    "hertz",
+    "rough_surface",
     "contact_like",
     "box_stack",
     "boxed_stack",

@@ -11,7 +11,6 @@ from perp.problems.certificates import PROVABLE, Certificate, sharpen, verify_ce
 from perp.problems.certificates.sharpening import NEARLY_ZERO
 from perp.problems.deadline import OutOfTime
 from perp.problems.inputs import Vector, freeze
-from perp.problems.operators import DenseOperator, FactoredOperator, SparseOperator, StencilOperator
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.operators.forming import listen_for_forming
 from perp.problems.problem import Problem
@@ -22,10 +21,6 @@ from perp.solvers.progress import Callback
 from perp.solvers.result import Attempt, Result
 from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
-
-FROZEN_FORMS = (DenseOperator, SparseOperator, FactoredOperator, StencilOperator)
-"""Forms of A that consist of read-only numbers: a product computed once is what it would be now."""
-
 
 UNDECIDED = {
     Status.RAY,
@@ -112,7 +107,7 @@ def _look(problem: Problem, work: Problem, outcome: Outcome) -> tuple[float, Vec
     and where A is made of numbers that nobody can change. A product that is the caller's own code is asked once more.
     """
     watch = outcome.watch if outcome.watch is not None and work is problem else Watch(problem)
-    known = watch.recall(outcome.x) if isinstance(problem.A, FROZEN_FORMS) else None
+    known = watch.recall(outcome.x) if problem.A.is_numbers else None
     if known is not None:
         return known, watch.y
     with np.errstate(all="ignore"):

@@ -12,6 +12,7 @@ from perp import (
     BodyMasses,
     BoxLCP,
     ContactProblem,
+    ConvolutionOperator,
     DiagonalMass,
     FactoredOperator,
     MatrixFreeOperator,
@@ -51,6 +52,8 @@ def make_operators():
         "diagonal_mass": FactoredOperator(J, DiagonalMass([1.0, np.inf, 1 / 3, 7.0]), compliance),
         "sparse_mass": FactoredOperator(J, SparseMass(M), 0.25),
         "stencil": StencilOperator((3, 2), rng.uniform(3.0, 4.0, (3, 2)), (-1.0, -1 / 3)),
+        "convolution": ConvolutionOperator(rng.standard_normal((3, 2)), (3, 2)),
+        "convolution_free": ConvolutionOperator(rng.random((5, 3)), (3, 2), "free", added=rng.random(6)),
         "stencil_faces": StencilOperator((3, 2), 4.0, (-rng.random((2, 2)), -rng.random((3, 1)))),
     }
 
@@ -118,6 +121,10 @@ def assert_same_operator(first, second):
         assert first.grid == second.grid
         assert_same_bits(first.centre, second.centre)
         assert_same_bits(first.couplings, second.couplings)
+    elif first.form == "convolution":
+        assert (first.grid, first.boundary) == (second.grid, second.boundary)
+        assert_same_bits(first.kernel, second.kernel)
+        assert_same_bits(first.added, second.added)
     else:
         assert_same_mass(first.mass, second.mass)
         assert_same_bits(first.compliance, second.compliance)

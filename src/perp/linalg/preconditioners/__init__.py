@@ -6,6 +6,7 @@ from perp.errors import suggest
 from perp.linalg.preconditioners.base import Preconditioner, Recipe
 from perp.linalg.preconditioners.block_jacobi import BlockJacobiPreconditioner
 from perp.linalg.preconditioners.diagonal import JacobiPreconditioner, NoPreconditioner
+from perp.linalg.preconditioners.fourier import FourierPreconditioner
 from perp.linalg.preconditioners.incomplete_cholesky import IC0, CompensatedIC0, ImaginaryIC0, PartialShiftIC0
 from perp.linalg.preconditioners.incomplete_threshold import ICT
 from perp.linalg.preconditioners.modified_incomplete import MIC0
@@ -26,6 +27,7 @@ RECIPES: tuple[type[Recipe], ...] = (
     ImaginaryIC0,
     ScaledPreconditioner,
     MultigridPreconditioner,
+    FourierPreconditioner,
 )
 
 BY_NAME: dict[str, type[Recipe]] = {recipe.name: recipe for recipe in RECIPES}
@@ -62,4 +64,5 @@ __all__ = [
     "ImaginaryIC0",
     "ScaledPreconditioner",
     "MultigridPreconditioner",
+    "FourierPreconditioner",
 ]

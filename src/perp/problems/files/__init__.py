@@ -55,10 +55,10 @@ def save(problem: Problem, path: str | os.PathLike[str], *, x: PointLike | None 
     form = _format_of(target)
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is a {type(problem).__name__}; an LCP, a BoxLCP or a ContactProblem is needed")
-    if TO_SPARSE not in problem.A.ability_set:
+    if not problem.A.is_numbers and TO_SPARSE not in problem.A.ability_set:
         raise FileFormatError(
             f"{target}: a {problem.A.form} operator is a program, not data, and cannot be saved; "
-            f"build the problem from an array, a sparse array, a FactoredOperator or a StencilOperator"
+            f"build the problem from an array, a sparse array, a FactoredOperator, a StencilOperator or a ConvolutionOperator"
         )
     form.save(problem, target, None if x is None else as_vector(getattr(x, "x", x), "x", problem.n))
 

@@ -14,6 +14,7 @@ from scipy import sparse
 from perp.errors import suggest
 from perp.problems.files.archive import Archive
 from perp.problems.operators import (
+    FILED,
     BodyMasses,
     DenseOperator,
     DiagonalMass,
@@ -27,7 +28,8 @@ from perp.problems.operators import (
 
 Arrays = dict[str, NDArray[Any]]
 
-FORMS = (DenseOperator.form, SparseOperator.form, FactoredOperator.form, StencilOperator.form)
+OTHERS = {operator.form: operator for operator in FILED}
+FORMS = (DenseOperator.form, SparseOperator.form, FactoredOperator.form, StencilOperator.form, *OTHERS)
 MASSES = ("bodies", "planar", "diagonal", "sparse")
 
 
@@ -41,6 +43,8 @@ def operator_from_arrays(archive: Archive) -> Operator:
         return _stencil_from_arrays(archive)
     if form == FactoredOperator.form:
         return _factored_from_arrays(archive)
+    if form in OTHERS:
+        return OTHERS[form].from_arrays(archive)
     raise archive.fault("form", f"the form of A is {form!r}, which is unknown{suggest(form, FORMS)}")
 
 

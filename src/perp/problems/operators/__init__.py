@@ -8,6 +8,11 @@ import numpy as np
 from scipy.sparse import issparse
 
 from perp.problems.operators.base import Operator
+from perp.problems.operators.convolution import (
+    ConvolutionOperator,
+    half_space_kernel,
+    periodic_half_space_kernel,
+)
 from perp.problems.operators.dense import DenseOperator
 from perp.problems.operators.factored import FactoredOperator
 from perp.problems.operators.masses import BodyMasses, DiagonalMass, PlanarMasses
@@ -15,6 +20,9 @@ from perp.problems.operators.matrix_free import MatrixFreeOperator
 from perp.problems.operators.sparse import SparseOperator
 from perp.problems.operators.sparse_mass import SparseMass
 from perp.problems.operators.stencil import StencilOperator
+
+FILED: tuple[type[Operator], ...] = (ConvolutionOperator,)
+"""Forms that read themselves from the arrays of a file (`from_arrays`)."""
 
 
 def as_operator(A: Any) -> Operator:
@@ -31,7 +39,9 @@ def as_operator(A: Any) -> Operator:
 
 
 __all__ = [
+    "FILED",
     "BodyMasses",
+    "ConvolutionOperator",
     "DenseOperator",
     "DiagonalMass",
     "FactoredOperator",
@@ -42,4 +52,6 @@ __all__ = [
     "SparseOperator",
     "StencilOperator",
     "as_operator",
+    "half_space_kernel",
+    "periodic_half_space_kernel",
 ]

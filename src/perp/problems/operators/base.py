@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from perp.problems.deadline import Pace
 from perp.problems.inputs import Matrix, Vector, as_vector, freeze
 
 if TYPE_CHECKING:
+    from perp.problems.files.archive import Archive
     from perp.problems.island_cut import Couplings
     from perp.problems.operators.factored import FactoredOperator
     from perp.problems.operators.sparse import SparseOperator
@@ -40,6 +42,8 @@ class Operator(ABC):
     abilities: ClassVar[frozenset[str]] = frozenset({APPLY})
     form: ClassVar[str]
     """How the matrix is held, in one word: for `info()` and for messages."""
+    is_numbers: ClassVar[bool] = False
+    """Whether A is made of read-only numbers and of nobody's code: a product computed once is what it would be now."""
 
     is_dense: ClassVar[bool] = False
     """Whether zeros are held, too, so that a sparse factor or product saves nothing."""
@@ -198,6 +202,19 @@ class Operator(ABC):
     def asymmetry(self) -> float | None:
         """max |A - A^T| / max |A|; None where that cannot be told without forming A."""
         return None
+
+    def norm_bound(self) -> float | None:
+        """A number that |A|_2 is not above, where it takes no more than a few products; None where none is known."""
+        return None
+
+    def rough_inverse(self) -> Callable[[Vector], Vector] | None:
+        """r -> about A^-1 r, symmetric positive definite, for preconditioners; None where the form knows none."""
+        return None
+
+    @classmethod
+    def from_arrays(cls, archive: Archive) -> Self:
+        """The operator of these arrays, which come from a stranger."""
+        raise NotImplementedError
 
     def work(self) -> int:
         """About how many multiplications a product takes: for the loop, which must guess the time of a first step."""

@@ -24,6 +24,7 @@ class DenseOperator(Operator):
     abilities: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
     form = "dense"
     is_dense = True
+    is_numbers = True
 
     def __init__(self, A: EntriesLike) -> None:
         self.matrix: Matrix = as_matrix(A, "A")

@@ -43,6 +43,7 @@ class FactoredOperator(Operator):
 
     abilities: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
     form = "factored"
+    is_numbers = True
     pairs: BodyPairs | None = None
     planar: PlanarPairs | None = None
 

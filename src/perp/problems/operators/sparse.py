@@ -30,6 +30,7 @@ class SparseOperator(Operator):
 
     abilities: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
     form = "sparse"
+    is_numbers = True
 
     def __init__(self, A: EntriesLike, row_groups: NDArray[np.intp] | None = None) -> None:
         self.given_format: str = getattr(A, "format", "dense")

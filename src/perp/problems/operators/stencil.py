@@ -47,6 +47,7 @@ class StencilOperator(Operator):
 
     abilities: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE})
     form = "stencil"
+    is_numbers = True
 
     def __init__(
         self, shape: Sequence[int], diagonal: ArrayLike, couplings: PerRow | Sequence[SupportsArray] = -1.0

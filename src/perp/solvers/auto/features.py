@@ -27,7 +27,7 @@ class Features:
     kind: str
     n: int
     form: str
-    """dense, sparse, factored, stencil, matrix-free."""
+    """dense, sparse, factored, stencil, convolution, matrix-free."""
     is_warm: bool
     """Whether the caller gave a point to start from."""
     tol: float
@@ -81,6 +81,11 @@ class Features:
     @cached_property
     def knows_diagonal(self) -> bool:
         return self.problem.diagonal is not None
+
+    @property
+    def has_rough_inverse(self) -> bool:
+        """Whether A knows an inverse of itself that is good enough for a preconditioner."""
+        return self.problem.A.rough_inverse() is not None
 
     @cached_property
     def is_monotone(self) -> bool:

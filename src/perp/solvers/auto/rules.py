@@ -146,6 +146,18 @@ RULES: tuple[Rule, ...] = (
         "poisson stencil, cube stencil, membrane stencil",
     ),
     Rule(
+        "convolution",
+        lambda it: not it.has_contacts and it.has_rough_inverse,
+        (
+            Step(PGCG(preconditioner="fourier"), iterations=1000),
+            Step(MPRGP(preconditioner="fourier", expand_along="conjugate"), iterations=3000),
+            Step(SPG(), iterations=10_000),
+            Step(APGD(), iterations=10_000),
+        ),
+        "A knows a rough inverse of itself, as a definite convolution does: it preconditions conjugate gradients",
+        "hertz, rough_surface",
+    ),
+    Rule(
         "product with a diagonal",
         lambda it: not it.is_formed and not it.has_contacts and it.knows_diagonal,
         (

@@ -14,7 +14,12 @@ def estimate_largest_eigenvalue(problem: Problem, weight: Vector, products: int,
     The largest Ritz value after that many steps of Lanczos, plus the residual of its vector: an interval of that size
     around it holds an eigenvalue, and nearly always the largest lies below its end. A starting vector without any part
     of it could deceive the estimate; so methods must notice when steps are too long.
+
+    Where A knows a bound on its norm and all weights are equal, that is the estimate, and takes no product.
     """
+    bound = problem.A.norm_bound()
+    if bound is not None and 0.0 < bound < np.inf and np.ptp(weight) == 0.0:
+        return bound * float(weight[0]), 0
     from scipy.linalg import eigh_tridiagonal
 
     from perp.kernels.gradient.conjugate_gradients import dot
