@@ -43,17 +43,17 @@ from perp.solvers.gradient.apgd import APGD
 from perp.solvers.gradient.mprgp import MPRGP
 from perp.solvers.gradient.pgcg import PGCG
 from perp.solvers.gradient.spg import SPG
-from perp.solvers.island_results import IslandsResult
-from perp.solvers.islands import solve_islands
+from perp.solvers.islands.islands import solve_islands
+from perp.solvers.islands.results import IslandsResult
 from perp.solvers.loop import Progress, SolveInterrupted
 from perp.solvers.multilevel.multigrid import Multigrid
-from perp.solvers.newton.cone_newton import ConeNewton
-from perp.solvers.newton.fischer import Fischer
-from perp.solvers.newton.interior_pivoting import InteriorPivoting
-from perp.solvers.newton.interior_point import InteriorPoint
-from perp.solvers.newton.minimum_map import MinimumMap
-from perp.solvers.newton.policy_iteration import PolicyIteration
-from perp.solvers.no_solution import find_no_solution
+from perp.solvers.newton.cone.cone_newton import ConeNewton
+from perp.solvers.newton.fischer.fischer import Fischer
+from perp.solvers.newton.interior.interior_pivoting import InteriorPivoting
+from perp.solvers.newton.interior.interior_point import InteriorPoint
+from perp.solvers.newton.minimum_map.minimum_map import MinimumMap
+from perp.solvers.newton.policy_iteration.policy_iteration import PolicyIteration
+from perp.solvers.no_solution.search import find_no_solution
 from perp.solvers.pivoting.all_solutions import Solutions
 from perp.solvers.pivoting.all_solutions import enumerate_solutions as enumerate
 from perp.solvers.pivoting.block_principal import BlockPrincipal
@@ -63,7 +63,8 @@ from perp.solvers.pivoting.lemke import Lemke
 from perp.solvers.pivoting.principal import Principal
 from perp.solvers.reformulation.cone_program import ConeProgram
 from perp.solvers.reformulation.quadratic_program import QuadraticProgram
-from perp.solvers.result import Result
+from perp.solvers.results.result import Result
+from perp.solvers.results.status import Status
 from perp.solvers.splitting.block_gauss_seidel import BlockGaussSeidel
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
 from perp.solvers.splitting.jacobi import Jacobi
@@ -72,7 +73,6 @@ from perp.solvers.splitting.modulus_diagnostics import modulus_diagnostics
 from perp.solvers.splitting.nncg import NNCG
 from perp.solvers.splitting.staggering import Staggering
 from perp.solvers.splitting.subspace import PGSSM
-from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
 from perp.solvers.warm_up import warm_up
 from perp.solvers.wrappers.best_so_far import best_so_far

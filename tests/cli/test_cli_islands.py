@@ -9,7 +9,7 @@ import pytest
 from side_by_side import make_stack, put_side_by_side
 
 from perp.problems.files import load, save
-from perp.solvers.islands import solve_islands
+from perp.solvers.islands.islands import solve_islands
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perp import ContactProblem, gallery, verify_certificate
-from perp.solvers.no_solution import find_no_solution
+from perp.solvers.no_solution.search import find_no_solution
 
 INF = np.inf
 MODELS = ("box", "cone", "convex", "disc")

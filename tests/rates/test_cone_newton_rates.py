@@ -8,7 +8,7 @@ import strategies
 
 import perp
 from perp import gallery
-from perp.solvers.newton.cone_newton import ConeNewton
+from perp.solvers.newton.cone.cone_newton import ConeNewton
 
 
 @pytest.mark.parametrize("function", ["alart_curnier", "natural_map"])

@@ -7,7 +7,7 @@ import pytest
 
 import perp
 from perp import gallery
-from perp.solvers.newton.fischer import Fischer
+from perp.solvers.newton.fischer.fischer import Fischer
 
 PLAIN = {"projected": True, "regularisation": 0.0, "memory": 1, "proximal": "never"}
 

@@ -7,7 +7,7 @@ import pytest
 
 import perp
 from perp import Status, gallery
-from perp.solvers.newton.minimum_map import MinimumMap
+from perp.solvers.newton.minimum_map.minimum_map import MinimumMap
 
 OF_NOTES = MinimumMap(singular="stop", fallback="none")
 SEEDS = range(20)

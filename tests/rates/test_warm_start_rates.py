@@ -7,8 +7,8 @@ import pytest
 
 import perp
 from perp import gallery
-from perp.solvers.newton.fischer import Fischer
-from perp.solvers.newton.minimum_map import MinimumMap
+from perp.solvers.newton.fischer.fischer import Fischer
+from perp.solvers.newton.minimum_map.minimum_map import MinimumMap
 from perp.solvers.wrappers.warm_started import warm_started_by
 
 

@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from perp.solvers.history import History
+from perp.solvers.results.history import History
 
 ROWS = [(0, 0.0, 3.0, 9.0, 1), (10, 0.5, 1.0, 1.0, 2)]
 COUNTED = [{"pivots": 0.0}, {"pivots": 4.0, "factors": 2.0}]

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perp.solvers.history import History
-from perp.solvers.island_history import join_histories
+from perp.solvers.islands.history import join_histories
+from perp.solvers.results.history import History
 
 CHECKS = st.lists(
     st.tuples(st.integers(1, 9), st.floats(0, 1), st.floats(0, 9), st.floats(0, 9), st.integers(0, 5)), max_size=5

@@ -13,8 +13,8 @@ from scipy.sparse.linalg import LinearOperator
 
 import perp
 from perp import BoxLCP, gallery, verify_certificate
-from perp.solvers.no_solution import find_no_solution, search_no_solution
-from perp.solvers.no_solution_projection import find_dependent_rows, leave_over
+from perp.solvers.no_solution.projection import find_dependent_rows, leave_over
+from perp.solvers.no_solution.search import find_no_solution, search_no_solution
 
 INF = np.inf
 

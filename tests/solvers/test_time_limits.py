@@ -25,12 +25,15 @@ from perp.problems import deadline as deadlines
 from perp.problems.certificates import sharpening
 from perp.problems.deadline import NEVER, OutOfTime, Pace, deadline, hold, lift, watched
 from perp.problems.operators.base import FILLING
-from perp.solvers import island_turns, no_solution, no_solution_program, no_solution_projection
 from perp.solvers.auto import restated
 from perp.solvers.fit import misfit
+from perp.solvers.islands.islands import turns as island_turns
 from perp.solvers.method import Method, State
-from perp.solvers.newton.cone_sweeps import ConeSweeps
-from perp.solvers.no_solution import search_no_solution
+from perp.solvers.newton.cone.sweeps import ConeSweeps
+from perp.solvers.no_solution.search import program as no_solution_program
+from perp.solvers.no_solution.search import projection as no_solution_projection
+from perp.solvers.no_solution.search import search as no_solution
+from perp.solvers.no_solution.search import search_no_solution
 from perp.solvers.polishing.polish import polish
 from perp.solvers.reformulation import quadratic_program
 from perp.solvers.roster import default_methods

@@ -9,7 +9,7 @@ from wide_contacts import DIMENSIONS, MODELS
 
 import perp
 from perp import ConeInterior, ConeNewton
-from perp.solvers.newton.cone_equations import FUNCTIONS, ContactEquations
+from perp.solvers.newton.cone.equations import FUNCTIONS, ContactEquations
 from perp.solvers.selection import is_selected, select_motion
 
 GRAVITY = 9.81

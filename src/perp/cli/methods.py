@@ -10,7 +10,7 @@ import typer
 
 from perp.cli.errors import CommandError
 from perp.errors import suggest
-from perp.solvers.option_docs import About, option_docs
+from perp.solvers.options.docs import About, option_docs
 
 if TYPE_CHECKING:
     from perp.solvers.method import Method

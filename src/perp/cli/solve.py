@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from perp.problems.inputs import Vector
     from perp.problems.problem import Problem
     from perp.solvers.method import Method
-    from perp.solvers.result import Result
+    from perp.solvers.results.result import Result
 
 
 def solve(
@@ -78,7 +78,7 @@ def solve(
     from perp.cli.progress import watching
     from perp.problems.files import load, load_solution
     from perp.solvers import api
-    from perp.solvers.islands import solve_islands
+    from perp.solvers.islands.islands import solve_islands
     from perp.solvers.loop import SolveInterrupted
     from perp.solvers.stopping import Stopping
 
@@ -117,7 +117,7 @@ def solve(
 
 def choose(name: str, words: dict[str, str]) -> Method | str:
     """The method with the options that the command line gives it."""
-    from perp.solvers.option_words import read_words
+    from perp.solvers.options.words import read_words
     from perp.solvers.roster import BY_NAME, make_method
 
     if name == "auto":
@@ -227,7 +227,7 @@ def describe_result(file: Path, result: Result, apart: float | None, out: Path |
 
 def describe_islands(result: Result) -> dict[str, int] | None:
     """How many, with how many rows at most, and how many failed; None for a problem that was solved as a whole."""
-    from perp.solvers.island_results import IslandsResult
+    from perp.solvers.islands.results import IslandsResult
 
     if not isinstance(result, IslandsResult):
         return None

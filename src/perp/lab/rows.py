@@ -7,9 +7,9 @@ from math import nan
 
 import numpy as np
 
-from perp.solvers.history import History
-from perp.solvers.result import Result
-from perp.solvers.status import Status
+from perp.solvers.results.history import History
+from perp.solvers.results.result import Result
+from perp.solvers.results.status import Status
 
 FAILED = "FAILED"
 """The status of a row whose method raised instead of returning a result."""

@@ -20,8 +20,8 @@ from perp.problems.friction import ContactProblem
 from perp.problems.problem import Problem
 from perp.solvers.api import solve
 from perp.solvers.method import Method
+from perp.solvers.results.status import Status
 from perp.solvers.roster import suitable_methods
-from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
 
 NOT_READ = "NOT_READ"

@@ -149,5 +149,5 @@ def _refuse_limits(**limits: object) -> None:
 
 
 def _word(value: Any) -> str:
-    """As the command line has it (`perp.solvers.option_words`)."""
+    """As the command line has it (`perp.solvers.options.words`)."""
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from perp.solvers.api import solve
-from perp.solvers.islands import solve_islands
+from perp.solvers.islands.islands import solve_islands
 from perp.solvers.method import Method
-from perp.solvers.result import Result
+from perp.solvers.results.result import Result
 from perp.solvers.roster import make_method
 from perp.solvers.stopping import Stopping
 from perp.worlds.world import Solve

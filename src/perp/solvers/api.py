@@ -23,7 +23,7 @@ from perp.solvers.least_norm import IMPULSES, require_least_norm, with_least_nor
 from perp.solvers.logs import log_solve
 from perp.solvers.method import Method
 from perp.solvers.progress import AnyCallback, by_position
-from perp.solvers.result import Attempt, Result
+from perp.solvers.results.result import Attempt, Result
 from perp.solvers.roster import default_methods, make_method
 from perp.solvers.run import conversions, run_method
 from perp.solvers.stopping import DEFAULT_STOPPING, Stopping

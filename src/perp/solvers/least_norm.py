@@ -33,11 +33,11 @@ from perp.problems.operators.base import DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import look
 from perp.solvers.cone_interior.cone_interior import ConeInterior
-from perp.solvers.newton.cone_newton import ConeNewton
+from perp.solvers.newton.cone.cone_newton import ConeNewton
 from perp.solvers.polishing.polish import polish
-from perp.solvers.result import Result
+from perp.solvers.results.result import Result
+from perp.solvers.results.status import Status
 from perp.solvers.run import run_method
-from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
 
 IMPULSES = ("any", "least_norm")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 
-from perp.solvers.history import Row
-from perp.solvers.result import Result
+from perp.solvers.results.history import Row
+from perp.solvers.results.result import Result
 
 logger: logging.Logger = logging.getLogger("perp")
 logger.addHandler(logging.NullHandler())

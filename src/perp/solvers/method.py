@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 
 DEFAULT_ITERATIONS = 1000
 

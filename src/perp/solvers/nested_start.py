@@ -14,7 +14,7 @@ import numpy as np
 from perp.linalg.grid_nesting import Nesting, can_coarsen, coarsen
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
-from perp.solvers.option_docs import About
+from perp.solvers.options.docs import About
 from perp.solvers.splitting.diagonal import diagonal_objection
 from perp.solvers.splitting.gauss_seidel import PGS
 

@@ -18,8 +18,8 @@ from perp.problems.residuals import Watch
 from perp.solvers.loop import Outcome, SolveInterrupted, iterate
 from perp.solvers.method import Method
 from perp.solvers.progress import Callback
-from perp.solvers.result import Attempt, Result
-from perp.solvers.status import Status
+from perp.solvers.results.result import Attempt, Result
+from perp.solvers.results.status import Status
 from perp.solvers.stopping import Stopping
 
 UNDECIDED = {

@@ -37,8 +37,8 @@ from perp.problems.inputs import Vector
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import cold_start
-from perp.solvers.newton.cone_equations import ContactEquations
-from perp.solvers.newton.cone_newton import ConeNewton
+from perp.solvers.newton.cone.cone_newton import ConeNewton
+from perp.solvers.newton.cone.equations import ContactEquations
 from perp.solvers.polishing.polish import polish
 from perp.solvers.run import run_method
 from perp.solvers.stopping import Stopping

@@ -17,7 +17,7 @@ from perp.linalg.free_systems import DenseSymmetric
 from perp.solvers.gradient import admm_state
 from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 
 contacts = st.tuples(strategies.contact_problems(), st.sampled_from(["convex", "disc", "cone"])).map(
     lambda drawn: perp.ContactProblem(

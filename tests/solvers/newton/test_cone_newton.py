@@ -12,7 +12,7 @@ from scipy import sparse
 import perp
 from perp import ContactProblem, Status, gallery
 from perp.errors import MethodRefused
-from perp.solvers.newton.cone_newton import ConeNewton
+from perp.solvers.newton.cone.cone_newton import ConeNewton
 
 PLAIN = {"start_sweeps": 0, "sweeps": 0, "proximal": "never"}
 MODELS = ["box", "cone", "convex", "disc"]

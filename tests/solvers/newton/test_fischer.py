@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 import perp
 from perp import LCP, BoxLCP, Status, gallery
 from perp.errors import MethodRefused
-from perp.solvers.newton.fischer import Fischer
+from perp.solvers.newton.fischer.fischer import Fischer
 
 PLAIN = {"projected": True, "regularisation": 0.0, "memory": 1, "proximal": "never"}
 PROBLEMS = st.one_of(strategies.lcps(), strategies.box_lcps())

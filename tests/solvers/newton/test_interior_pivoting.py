@@ -7,9 +7,9 @@ import pytest
 
 import perp
 from perp import gallery
-from perp.solvers.newton.interior_pivoting import InteriorPivoting
-from perp.solvers.newton.interior_point import InteriorPoint
-from perp.solvers.status import Status
+from perp.solvers.newton.interior.interior_pivoting import InteriorPivoting
+from perp.solvers.newton.interior.interior_point import InteriorPoint
+from perp.solvers.results.status import Status
 
 
 def cold(kind, n, seed, **options):

@@ -10,10 +10,10 @@ from scipy import sparse
 
 import perp
 from perp import BoxLCP, gallery
-from perp.solvers.newton.central_path import CentralPath
-from perp.solvers.newton.interior_point import LAST_SHARE, InteriorPoint
+from perp.solvers.newton.interior.central_path import CentralPath
+from perp.solvers.newton.interior.interior_point import LAST_SHARE, InteriorPoint
+from perp.solvers.results.status import Status
 from perp.solvers.scaling import symmetric_scales
-from perp.solvers.status import Status
 
 FORMS = ("dense", "sparse", "body", "augmented")
 

@@ -10,7 +10,7 @@ from strategies import SEEDS, box_lcps, factored_operator
 
 import perp
 from perp.solvers.reformulation.encoding import encode
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 
 
 def objective(problem: perp.BoxLCP, x: np.ndarray) -> float:

@@ -30,7 +30,7 @@ from perp.lab.publication.drawings import write_picture
 from perp.lab.publication.numbers import show_table
 from perp.lab.publication.sections import LOST
 from perp.lab.runs.row import LabRow
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

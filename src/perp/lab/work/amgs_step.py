@@ -25,9 +25,9 @@ from perp.problems.models.frictionless import frictionless
 from perp.problems.problem import Problem
 from perp.problems.residuals import verify
 from perp.solvers.method import Method
+from perp.solvers.results.status import Status
 from perp.solvers.roster import make_method
 from perp.solvers.splitting.gauss_seidel import PGS
-from perp.solvers.status import Status
 
 FACTORED, DENSE, SPARSE = "factored", "dense", "sparse"
 """Forms of A: J M^-1 J^T never multiplied out (AMGS Method 3.1), or explicit (Method 2.2)."""

@@ -19,11 +19,11 @@ from perp.lab.work.recipes import fingerprint
 from perp.problems.islands import gather, split_islands
 from perp.problems.residuals import verify
 from perp.solvers.api import solve
-from perp.solvers.islands import WORTH_A_SOLVE
+from perp.solvers.islands.islands import WORTH_A_SOLVE
 from perp.solvers.method import Method
-from perp.solvers.result import Result
+from perp.solvers.results.result import Result
+from perp.solvers.results.status import Status
 from perp.solvers.roster import make_method
-from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
 
 

@@ -11,13 +11,13 @@ from perp.solvers.auto.presolve import Reduced
 from perp.solvers.auto.search import Search
 from perp.solvers.auto.watching import translate
 from perp.solvers.loop import SolveInterrupted
+from perp.solvers.results.status import Status
 from perp.solvers.run import reason_of
-from perp.solvers.status import Status
 
 
 def solve_apart(search: Search, view: Reduced, islands: tuple[Island, ...], is_warm: bool) -> None:
     """Solve the islands of a view one after the other, and judge what they make together."""
-    from perp.solvers.islands import IslandRun  # which solves each by the call that has brought us here
+    from perp.solvers.islands.islands import IslandRun  # which solves each by the call that has brought us here
 
     before = now()
     start = view.problem.project(view.restrict(search.start))

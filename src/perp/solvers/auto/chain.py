@@ -39,10 +39,10 @@ from perp.solvers.auto.watching import translate
 from perp.solvers.fit import misfit
 from perp.solvers.loop import SolveInterrupted, interrupted_with
 from perp.solvers.progress import Callback
-from perp.solvers.result import Attempt, Result
+from perp.solvers.results.result import Attempt, Result
+from perp.solvers.results.status import Status
 from perp.solvers.run import reason_of, run_method
 from perp.solvers.selection import is_rigid
-from perp.solvers.status import Status
 from perp.solvers.stopping import Stopping
 
 DOUBTS = 2

@@ -11,10 +11,10 @@ from perp.problems.deadline import OutOfTime, now
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.solvers.auto.search import Search
-from perp.solvers.no_solution import search_no_solution
+from perp.solvers.no_solution.search import search_no_solution
 from perp.solvers.polishing.polish import polish
+from perp.solvers.results.status import Status
 from perp.solvers.selection import NEWTON, is_selected, select_motion
-from perp.solvers.status import Status
 
 EXACT = 1e-12
 """An answer with a scaled residual below this is not polished."""

@@ -20,10 +20,10 @@ from perp.solvers.auto.boxed_friction import restate_boxes
 from perp.solvers.auto.presolve import Reduced
 from perp.solvers.auto.search import FROM_OUTSIDE, Search
 from perp.solvers.auto.watching import translate
-from perp.solvers.newton.interior_point import InteriorPoint
+from perp.solvers.newton.interior.interior_point import InteriorPoint
 from perp.solvers.pivoting.lemke import Lemke
+from perp.solvers.results.status import Status
 from perp.solvers.run import reason_of, run_method
-from perp.solvers.status import Status
 
 PIVOTING_ROWS = 600
 """Larger LCPs are left to an interior point."""

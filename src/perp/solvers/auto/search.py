@@ -13,11 +13,11 @@ from perp.problems.deadline import deadline, now
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import cold_start, look, measure_cold, scale_residual
-from perp.solvers.history import History
 from perp.solvers.method import Method
 from perp.solvers.progress import Callback
-from perp.solvers.result import Attempt, Result
-from perp.solvers.status import Status
+from perp.solvers.results.history import History
+from perp.solvers.results.result import Attempt, Result
+from perp.solvers.results.status import Status
 from perp.solvers.stopping import Stopping
 
 FROM_OUTSIDE = (Status.STOPPED_BY_CALLBACK, Status.INTERRUPTED)

@@ -15,9 +15,9 @@ from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import scale_residual
 from perp.problems.residuals import Watch
-from perp.solvers.history import History
-from perp.solvers.result import Attempt, Result
-from perp.solvers.status import Status
+from perp.solvers.results.history import History
+from perp.solvers.results.result import Attempt, Result
+from perp.solvers.results.status import Status
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,9 +14,9 @@ from perp.solvers.auto.presolve import Reduced
 from perp.solvers.auto.search import FROM_OUTSIDE, Search
 from perp.solvers.auto.watching import translate
 from perp.solvers.cone_interior.cone_interior import ConeInterior
+from perp.solvers.results.status import Status
 from perp.solvers.run import reason_of, run_method
 from perp.solvers.selection import is_rigid
-from perp.solvers.status import Status
 
 COMPLIANCES = (1e-4, 1e-5, 1e-6)
 """One after the other, as shares of A_ii."""

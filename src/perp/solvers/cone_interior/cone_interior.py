@@ -18,11 +18,11 @@ from perp.problems.residual_scale import cold_start
 from perp.solvers.cone_interior.cones import ConeRows, list_cones
 from perp.solvers.cone_interior.system import SPACES, ConicSystem, make_system
 from perp.solvers.method import Method, State
-from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices, space_objection
+from perp.solvers.options.checks import require_choices, space_objection
+from perp.solvers.options.docs import About, option
+from perp.solvers.options.shared import ELIMINATION_ORDERS, ORDERING
+from perp.solvers.results.status import Status
 from perp.solvers.selection import MOST_ROWS, is_selected
-from perp.solvers.shared_options import ELIMINATION_ORDERS, ORDERING
-from perp.solvers.status import Status
 
 SOFTNESS = 1e-3
 """The compliance, as a share of A_ii, with which all contacts stick at the start."""

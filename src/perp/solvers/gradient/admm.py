@@ -19,10 +19,10 @@ from perp.solvers.gradient.projection import SCALING, SCALINGS, FeasibleSet
 from perp.solvers.gradient.rays import RayWatch
 from perp.solvers.gradient.step_size import estimate_stiffness
 from perp.solvers.method import Method, State
-from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices, space_objection
-from perp.solvers.shared_options import ELIMINATION_ORDERS, ORDERING, SHIFTED_SPACE
-from perp.solvers.status import Status
+from perp.solvers.options.checks import require_choices, space_objection
+from perp.solvers.options.docs import About, option
+from perp.solvers.options.shared import ELIMINATION_ORDERS, ORDERING, SHIFTED_SPACE
+from perp.solvers.results.status import Status
 
 LEAST_MODULUS = 1e-6
 """m is at least this share of L, also where there is no proximal term."""

@@ -18,7 +18,7 @@ from perp.solvers.gradient.flat_directions import purify
 from perp.solvers.gradient.projection import FeasibleSet
 from perp.solvers.gradient.rays import RayWatch
 from perp.solvers.method import State
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 
 INACCURATE = 1e-12
 """The share of the right-hand side from which on what a solve leaves is taken back by refinement."""

@@ -16,7 +16,7 @@ from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.gradient.metric import diagonal_weights
 from perp.solvers.method import State
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 
 FLAT = 1e-13
 """A curvature below this share of the largest one met is that of a null vector."""

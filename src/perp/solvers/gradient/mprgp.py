@@ -18,10 +18,10 @@ from perp.solvers.gradient.metric import diagonal_weights
 from perp.solvers.gradient.split_state import SplitState
 from perp.solvers.method import Method, State
 from perp.solvers.nested_start import INITIAL, START, nested_start
-from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices
-from perp.solvers.shared_options import PRECONDITIONERS
-from perp.solvers.status import Status
+from perp.solvers.options.checks import require_choices
+from perp.solvers.options.docs import About, option
+from perp.solvers.options.shared import PRECONDITIONERS
+from perp.solvers.results.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
 EXPANSIONS = ("gradient", "conjugate")

@@ -15,11 +15,11 @@ from perp.solvers.gradient.face_state import FaceState
 from perp.solvers.gradient.flat_directions import end_on_ray, optimal_step
 from perp.solvers.gradient.load_kernels import load_kernels
 from perp.solvers.method import Method, State
-from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices
+from perp.solvers.options.checks import require_choices
+from perp.solvers.options.docs import About, option
+from perp.solvers.options.shared import PIVOT_LIMIT, PRECONDITIONERS, SOFTENING
 from perp.solvers.pivoting.friction_bounds import FrictionBounds
-from perp.solvers.shared_options import PIVOT_LIMIT, PRECONDITIONERS, SOFTENING
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
 REFRESH_EVERY = 64

@@ -10,7 +10,7 @@ from perp.problems.friction import ContactProblem, law_number
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
 from perp.solvers.gradient.metric import diagonal_weights
-from perp.solvers.option_docs import About
+from perp.solvers.options.docs import About
 
 SCALINGS = ("diagonal", "none")
 SCALING = About("the metric: the diagonal of A, so that the units of rows do not matter, or none", SCALINGS)

@@ -20,7 +20,7 @@ from perp.problems.problem import Problem
 from perp.solvers.gradient.flat_directions import purify
 from perp.solvers.gradient.projection import FeasibleSet
 from perp.solvers.method import State
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 
 FLAT = 1e-9
 """A u counts as zero below this share of the largest that it could be."""

@@ -15,9 +15,9 @@ from perp.solvers.gradient.projection import SCALING, SCALINGS, FeasibleSet
 from perp.solvers.gradient.rays import RayWatch
 from perp.solvers.gradient.step_size import estimate_stiffness
 from perp.solvers.method import Method, State
-from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices
-from perp.solvers.status import Status
+from perp.solvers.options.checks import require_choices
+from perp.solvers.options.docs import About, option
+from perp.solvers.results.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
 STEPS = ("long", "short", "alternating")

@@ -22,10 +22,10 @@ from perp.solvers.multilevel.grid_space import GridSpace
 from perp.solvers.multilevel.level_space import CYCLES, LevelSpace
 from perp.solvers.multilevel.multigrid_state import MultigridState
 from perp.solvers.nested_start import INITIAL, START, is_nearest_to_zero, nested_start, objective
-from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices
+from perp.solvers.options.checks import require_choices
+from perp.solvers.options.docs import About, option
+from perp.solvers.results.status import Status
 from perp.solvers.splitting.diagonal import diagonal_objection
-from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
 NO_GRID = "rows"

@@ -15,16 +15,9 @@ from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices, space_objection
-from perp.solvers.pivoting.free_rows import EPSILON, ROUGH, factor_free_rows, place_rows, solve_free_rows
-from perp.solvers.pivoting.friction_bounds import FrictionBounds, follow_impulses
-from perp.solvers.pivoting.hopeless import find_contradiction, find_escape, list_objections
-from perp.solvers.pivoting.parametric import Path, Sets
-from perp.solvers.pivoting.pivot_state import PivotState
-from perp.solvers.pivoting.wishes import keep_apart, keep_first, soften
-from perp.solvers.scaling import symmetric_scales
-from perp.solvers.shared_options import (
+from perp.solvers.options.checks import require_choices, space_objection
+from perp.solvers.options.docs import About, option
+from perp.solvers.options.shared import (
     ELIMINATION_ORDERS,
     INNER_ITERATIONS,
     INNER_TOLERANCE,
@@ -34,7 +27,14 @@ from perp.solvers.shared_options import (
     SOFTENING,
     SPACE,
 )
-from perp.solvers.status import Status
+from perp.solvers.pivoting.free_rows import EPSILON, ROUGH, factor_free_rows, place_rows, solve_free_rows
+from perp.solvers.pivoting.friction_bounds import FrictionBounds, follow_impulses
+from perp.solvers.pivoting.hopeless import find_contradiction, find_escape, list_objections
+from perp.solvers.pivoting.parametric import Path, Sets
+from perp.solvers.pivoting.pivot_state import PivotState
+from perp.solvers.pivoting.wishes import keep_apart, keep_first, soften
+from perp.solvers.results.status import Status
+from perp.solvers.scaling import symmetric_scales
 from perp.solvers.symmetry import asymmetry_objection
 
 COUNTED = ("violations", "single_pivots", "fallbacks", "bound_updates", "singular", "proximal_updates")

@@ -12,12 +12,12 @@ from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import FILLING, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices
+from perp.solvers.options.checks import require_choices
+from perp.solvers.options.docs import About, option
 from perp.solvers.pivoting.friction_bounds import FrictionBounds
 from perp.solvers.pivoting.scaled_problem import TABLES, warm_rows
+from perp.solvers.results.status import Status
 from perp.solvers.scaling import symmetric_scales
-from perp.solvers.status import Status
 
 if TYPE_CHECKING:
     from perp.kernels.pivoting.dantzig import Tableau

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 
 if TYPE_CHECKING:
     from perp.solvers.pivoting.pivot_state import PivotState

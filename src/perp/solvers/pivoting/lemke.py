@@ -13,10 +13,10 @@ from perp.problems.inputs import Vector, require_number
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.option_docs import About, option
+from perp.solvers.options.docs import About, option
 from perp.solvers.pivoting.lemke_frame import Frame, make_frame
 from perp.solvers.pivoting.scaled_problem import warm_rows
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 
 if TYPE_CHECKING:
     from perp.kernels.pivoting.lemke_basis import Basis

@@ -12,10 +12,10 @@ from perp.problems.inputs import Vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices
+from perp.solvers.options.checks import require_choices
+from perp.solvers.options.docs import About, option
 from perp.solvers.pivoting.scaled_problem import ScaledProblem, count_rows, scale_problem, tight_sides, warm_rows
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 
 if TYPE_CHECKING:
     from perp.kernels.pivoting.principal_pivots import Data, Tableau

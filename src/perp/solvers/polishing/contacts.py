@@ -17,7 +17,7 @@ from perp.linalg.free_systems.block_rows import BlockSystem, choose_block_system
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE
-from perp.solvers.newton.cone_equations import ContactEquations, Equation
+from perp.solvers.newton.cone.equations import ContactEquations, Equation
 from perp.solvers.polishing.best import BestPoint
 from perp.solvers.polishing.cost import is_affordable
 from perp.solvers.polishing.krylov import BlockProducts

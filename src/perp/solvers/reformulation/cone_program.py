@@ -14,8 +14,8 @@ from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
 from perp.solvers.method import Method, State
-from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices, space_objection
+from perp.solvers.options.checks import require_choices, space_objection
+from perp.solvers.options.docs import About, option
 from perp.solvers.reformulation.bridges import name_missing
 from perp.solvers.reformulation.bridges.bridge import Ending
 from perp.solvers.reformulation.bridges.clarabel_cones import BRIDGE, ConeAnswer, solve_cone_program
@@ -28,7 +28,7 @@ from perp.solvers.reformulation.quadratic_program import (
     concave_objection,
     count_sparse_operations,
 )
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
 TIGHTEST = 1e-15

@@ -13,13 +13,13 @@ from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
 from perp.solvers.method import Method, State
-from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices, space_objection
+from perp.solvers.options.checks import require_choices, space_objection
+from perp.solvers.options.docs import About, option
 from perp.solvers.reformulation.bridges import BACKENDS, cross, find_bridge, name_missing
 from perp.solvers.reformulation.bridges.bridge import Answer, Bridge, Ending
 from perp.solvers.reformulation.encoding import SPACES, Encoding, encode
 from perp.solvers.reformulation.statement import Statement
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
 BACKEND = Pace(3e10)

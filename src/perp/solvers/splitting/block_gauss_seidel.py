@@ -10,7 +10,7 @@ import numpy as np
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.solvers.option_docs import About, option
+from perp.solvers.options.docs import About, option
 from perp.solvers.splitting.block_sweeps import BlockSweeper, make_block_sweeper
 from perp.solvers.splitting.diagonal import refuse_rows
 from perp.solvers.splitting.sweep_method import ORDER, ORDER_SEED, SweepMethod, require_order, require_relaxation

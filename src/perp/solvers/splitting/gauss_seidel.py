@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices
+from perp.solvers.options.checks import require_choices
+from perp.solvers.options.docs import About, option
 from perp.solvers.splitting.diagonal import diagonal_objection
 from perp.solvers.splitting.grid_sweeps import sweep_grid
 from perp.solvers.splitting.orders import COLOURED_SYMMETRIC

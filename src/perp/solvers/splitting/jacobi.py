@@ -11,7 +11,7 @@ from perp.problems.inputs import Vector, freeze, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.option_docs import About, option
+from perp.solvers.options.docs import About, option
 from perp.solvers.splitting.diagonal import diagonal_objection
 from perp.solvers.splitting.sweeps import steps
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from perp.problems.friction import ContactProblem
 from perp.problems.problem import Problem
-from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices
+from perp.solvers.options.checks import require_choices
+from perp.solvers.options.docs import About, option
 from perp.solvers.splitting.modulus_step import ModulusMethod
 from perp.solvers.splitting.modulus_sweeps import Sight
 

@@ -12,8 +12,8 @@ from perp.problems.inputs import Vector, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices
+from perp.solvers.options.checks import require_choices
+from perp.solvers.options.docs import About, option
 from perp.solvers.splitting.diagonal import diagonal_objection
 from perp.solvers.splitting.jacobi import SAFETY, estimate_largest_eigenvalue
 from perp.solvers.splitting.modulus_adaptive import AlphaSearch, impulse_residual

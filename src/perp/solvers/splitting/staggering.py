@@ -17,10 +17,10 @@ from perp.problems.problem import Problem
 from perp.solvers.anderson import Anderson
 from perp.solvers.fit import misfit
 from perp.solvers.method import Method, State
-from perp.solvers.option_docs import About, option
+from perp.solvers.options.docs import About, option
+from perp.solvers.results.status import Status
 from perp.solvers.splitting.staggering_endings import FixedPointWatch
 from perp.solvers.splitting.staggering_halves import FrictionHalf, NormalHalf, friction_half
-from perp.solvers.status import Status
 
 NO_FAILURE = (Status.CONVERGED, Status.REDUCED_ACCURACY)
 """How an inner solve may end: the second one is as exact as rounding allows."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from perp.problems.inputs import Vector
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 
 SETTLED = 1e-14
 """Normal impulses that change by no more than this share of the largest have settled."""

@@ -15,15 +15,15 @@ from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.option_docs import About, option
-from perp.solvers.options import require_choices, space_objection
-from perp.solvers.shared_options import INNER_ITERATIONS, INNER_TOLERANCE, PRECONDITIONER, SPACE
+from perp.solvers.options.checks import require_choices, space_objection
+from perp.solvers.options.docs import About, option
+from perp.solvers.options.shared import INNER_ITERATIONS, INNER_TOLERANCE, PRECONDITIONER, SPACE
+from perp.solvers.results.status import Status
 from perp.solvers.splitting.diagonal import diagonal_objection
 from perp.solvers.splitting.orders import Order, make_order
 from perp.solvers.splitting.subspace_equation import ReducedEquation
 from perp.solvers.splitting.subspace_phase import FIRST_WEIGHT, Phase, measure
 from perp.solvers.splitting.sweeps import Sweeper, make_sweeper
-from perp.solvers.status import Status
 from perp.solvers.symmetry import asymmetry_objection
 
 COUNTED = ("sweeps", "subspace_steps", "factorisations", "cg_iterations", "fallbacks")

@@ -13,7 +13,7 @@ from perp.problems.inputs import Vector, require_count, require_real
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.option_docs import About
+from perp.solvers.options.docs import About
 from perp.solvers.splitting.orders import ORDERS, Sweep, make_order
 
 REFRESH_EVERY = 64

@@ -13,7 +13,7 @@ from perp.problems.models.change import carry_over, require_named_model, under_m
 from perp.problems.problem import Problem
 from perp.solvers.fit import misfit
 from perp.solvers.method import Method, State
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 
 COUNTER = "warm_up_iterations"
 

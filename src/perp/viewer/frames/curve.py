@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.solvers.result import Result
+from perp.solvers.results.result import Result
 from perp.viewer.layout import CURVE_NUMBERS
 
 MOST_POINTS = 256

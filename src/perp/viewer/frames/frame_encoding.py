@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perp.recording.frame import Frame
 from perp.recording.liquid_frame import LiquidFrame
-from perp.solvers.status import Status
+from perp.solvers.results.status import Status
 from perp.viewer.frames.contact_numbers import ContactNumbers
 from perp.viewer.frames.curve import convergence_curve
 from perp.viewer.frames.islands import find_islands

@@ -11,7 +11,7 @@ from perp.linalg.contact_compliance import require_units
 from perp.problems.inputs import require_number
 from perp.recording import Description
 from perp.scenes import kinds
-from perp.solvers.option_words import read_words
+from perp.solvers.options.words import read_words
 from perp.solvers.roster import BY_NAME
 from perp.viewer.sessions.answers import Message
 from perp.viewer.sessions.forms import read_scene_options

@@ -9,8 +9,8 @@ from perp.errors import InvalidProblem, MethodRefused, MissingAbility, StateNotF
 from perp.problems.problem import Problem
 from perp.scenes import Scene
 from perp.simulation.step import TakenStep, take_step
+from perp.solvers.results.status import Status
 from perp.solvers.roster import suitable_methods
-from perp.solvers.status import Status
 from perp.viewer.frames.frame_encoding import encode_frame
 from perp.viewer.frames.scene_message import describe_world
 from perp.viewer.messages import Compare

@@ -1,0 +1,1 @@
+"""Islands solved one by one."""

@@ -1,0 +1,209 @@
+"""Semismooth Newton for contact laws, started by block Gauss-Seidel and made global."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from perp.linalg.free_systems.block_rows import BLOCK_SPACES, choose_block_system
+from perp.problems.friction import ContactProblem
+from perp.problems.inputs import Vector, require_count, require_number
+from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
+from perp.problems.problem import Problem
+from perp.solvers.method import Method, State
+from perp.solvers.newton.cone import loop as cone_loop
+from perp.solvers.newton.cone.equations import FUNCTIONS, ContactEquations
+from perp.solvers.newton.cone.proximal import ConeProximal
+from perp.solvers.newton.cone.regularisation import ConeRegularisation
+from perp.solvers.newton.cone.state import ConeState, MeritPoint
+from perp.solvers.newton.cone.sweeps import ConeSweeps
+from perp.solvers.newton.line_search import LEAST_STEP, MEMORY, REDUCTION, SUFFICIENT, Armijo, Reference
+from perp.solvers.newton.proximal_point import PROXIMAL, PROXIMAL_LOOP
+from perp.solvers.options.checks import require_choices, space_objection
+from perp.solvers.options.docs import About, option
+from perp.solvers.results.status import Status
+
+COUNTED = ("factorisations", "sweeps", "rejected_steps", "proximal_steps", "frozen_steps")
+
+PATIENCE, LESS_PATIENCE = 20, 8
+"""Iterations without progress after which something else is tried; the second where the proximal-point loop waits."""
+
+
+@dataclass(frozen=True)
+class ConeNewton(Method):
+    """Newton's method for the laws of friction, started by sweeps of block Gauss-Seidel.
+
+    It solves F(x) = 0, where F of a contact with Coulomb friction is, for `function="alart_curnier"`,
+
+        F_n = x_n - p,                                    p = max(0, x_n - rho y_n)
+        F_t = x_t - P(x_t - rho y_t),                     P the projection on the disc of radius friction p
+
+    (Alart & Curnier 1991), and for `function="natural_map"` x - P_K(x - rho (y + friction |y_t| e_n)), K the cone
+    |x_t| <= friction x_n (De Saxcé & Feng 1998). A step solves (E + G A) dx = -F for blocks E and G with
+    dF = E dx + G dy, in `space`: dense, sparse, or for factored A in the velocities of the bodies (body). rho is
+    `rho` over the mean A_ii of the rows of the contact. Boxes, discs of given radii, convex cones and the rows after
+    the contacts have the natural map of what bounds them, or of Alart and Curnier where the normal impulse does.
+
+    Redundant contacts make the matrix singular; therefore A_ii is larger in it, by the share `regularisation` ||F||,
+    within limits, which leaves the convergence quadratic. The merit 1/2 ||F||^2, with impulses in units that make it an
+    energy, need only be below the largest of the last `memory` ones (Grippo, Lampariello & Lucidi 1986).
+
+    It starts with `start_sweeps` sweeps of block Gauss-Seidel (one iteration). Where steps bring no progress, or there
+    is none to take, `sweeps` more are done from the best point so far. Where that does not help, `proximal="rescue"`
+    solves problems with y + s (x - x_k) in the place of y in turn, each from the last one's solution x_k, s falling
+    where they are easy and rising where they are not ("always": from the start; "never": the iteration ends). A
+    subproblem that Newton's method does not solve is solved with its slip speeds frozen, which makes it convex (Acary &
+    Cadoux 2011), a few times over. Where that leads nowhere all begins anew, twice, with ten times the sweeps.
+    """
+
+    name: ClassVar[str] = "cone_newton"
+    family: ClassVar[str] = "newton"
+    accepts: ClassVar[frozenset[str]] = frozenset(
+        {"contact/box", "contact/cone", "contact/convex", "contact/disc"}
+        | {"wide/box", "wide/cone", "wide/convex", "wide/disc"}
+    )
+    needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})
+    requires: ClassVar[str] = "any A; made for symmetric positive semidefinite ones, where contacts may be redundant"
+    reference: ClassVar[str] = "Alart & Curnier 1991; De Saxcé & Feng 1998; Acary & Cadoux 2011; Rockafellar 1976"
+    counted: ClassVar[tuple[str, ...]] = COUNTED
+
+    function: str = option(
+        "alart_curnier", About("F of contacts: by Alart and Curnier, or the natural map of the cone", FUNCTIONS)
+    )
+    rho: float = option(1.0, About("rho in F, in units of 1 / mean A_ii of the contact", above=0.0))
+    start_sweeps: int = option(10, About("sweeps of block Gauss-Seidel to begin with", at_least=0))
+    sweeps: int = option(30, About("sweeps where Newton steps bring no progress", at_least=0))
+    space: str = option(
+        "auto",
+        About(
+            "a step is solved for with a dense or a sparse matrix, or for factored A in the velocities of the bodies",
+            BLOCK_SPACES,
+        ),
+    )
+    regularisation: float = option(
+        1e-2, About("A_ii is larger in a step: by this times ||F||, as a share of it", above=0.0)
+    )
+    memory: int = option(10, MEMORY)
+    proximal: str = option("rescue", PROXIMAL_LOOP)
+    sufficient: float = option(1e-4, SUFFICIENT)
+    reduction: float = option(0.5, REDUCTION)
+    least_step: float = option(1e-10, LEAST_STEP)
+
+    def __post_init__(self) -> None:
+        require_choices(self, function=FUNCTIONS, space=BLOCK_SPACES, proximal=PROXIMAL)
+        require_count(self.start_sweeps, "start_sweeps")
+        require_count(self.sweeps, "sweeps")
+        require_count(self.memory, "memory", least=1)
+        for name in ("rho", "regularisation", "sufficient", "reduction", "least_step"):
+            require_number(getattr(self, name), name, positive=True)
+        if not self.sufficient < self.reduction < 1.0:
+            raise ValueError(
+                f"sufficient is {self.sufficient} and reduction {self.reduction}; sufficient < reduction < 1 is needed"
+            )
+
+    def default_iterations(self, problem: Problem) -> int:
+        return 3000
+
+    def objection(self, problem: Problem) -> str | None:
+        return space_objection(problem, "space", self.space)
+
+    def start(self, problem: Problem, x: Vector) -> ConeState:
+        assert isinstance(problem, ContactProblem)
+        n = problem.n
+        equations = ContactEquations(problem, self.function, float(self.rho))
+        equations.set_energy(x, problem.slack(x))
+        state = ConeState(
+            x,
+            equations=equations,
+            equation=equations.asked,
+            here=MeritPoint.empty(n),
+            trial=MeritPoint.empty(n),
+            system=choose_block_system(problem.A, self.space),
+            sweeps=ConeSweeps(problem, int(self.sweeps)),
+            armijo=Armijo(self.sufficient, self.reduction, self.least_step),
+            reference=Reference(self.memory),
+            regularisation=ConeRegularisation(float(self.regularisation), float(self.regularisation)),
+            proximal=ConeProximal(),
+            pending=self.start_sweeps,
+            repeatable=False,
+            ends_itself=True,
+            counters=dict.fromkeys(COUNTED, 0.0),
+        )
+        state.turn_to(problem, equations.asked, x)
+        state.take_note(x, state.here.theta)
+        state.equations.linearise(state.equation, state.here.point, state.here.y)
+        if self.start_sweeps or self.sweeps:
+            state.sweeps.load()
+        if self.proximal == "always" and not self.start_sweeps:
+            cone_loop.begin(problem, state)
+        return state
+
+    def step(self, problem: Problem, state: State, count: int) -> None:
+        assert isinstance(state, ConeState)
+        assert isinstance(problem, ContactProblem)
+        done = 0
+        while done < count and state.ended is None:
+            self._iterate(problem, state)
+            done += 1
+        state.unused = count - done
+        state.counters["factorisations"] = float(state.system.factorisations)
+        state.counters["sweeps"] = float(state.sweeps.done)
+
+    def _iterate(self, problem: ContactProblem, state: ConeState) -> None:
+        if not np.isfinite(state.here.theta):
+            state.ended = Status.BREAKDOWN, "the merit function is not finite"
+        elif state.pending:
+            self._sweep(problem, state)
+        elif state.proximal.is_on:
+            cone_loop.step(problem, state)
+        else:
+            self._step_newton(problem, state)
+
+    def _sweep(self, problem: ContactProblem, state: ConeState) -> None:
+        """From the best point so far; then on from there, in whatever way is next."""
+        state.x = problem.project(state.sweeps.run(state.best, state.pending))
+        if state.restarts and not state.has_swept:
+            state.best_theta = np.inf  # of a start that led nowhere
+        state.pending = 0
+        state.turn_to(problem, state.equations.asked, state.x)
+        state.take_note(state.x, state.here.theta)
+        if self.proximal == "always":
+            cone_loop.begin(problem, state)
+
+    def _step_newton(self, problem: ContactProblem, state: ConeState) -> None:
+        """One step on the problem that was asked for."""
+        theta = state.here.theta
+        if theta == 0.0:
+            state.ended = Status.REDUCED_ACCURACY, "the equations hold exactly"
+            return
+        direction = state.direction(problem, state.regularisation.size(float(np.sqrt(2.0 * theta))))
+        if direction is None:
+            self._give_in(problem, state, Status.NON_DESCENT, "Newton's equation has no solution")
+            return
+        step_length = state.search(problem, direction)
+        if step_length == 0.0:
+            self._give_in(problem, state, Status.STAGNATED, "no step along Newton's direction lowers the merit")
+            return
+        state.regularisation.follow(step_length, -direction.slope / (2.0 * theta))
+        state.note_progress()
+        state.x = problem.project(state.here.point)
+        state.take_note(state.x, state.here.theta)
+        if state.since >= (LESS_PATIENCE if state.proximal.has_begun else PATIENCE):
+            self._give_in(problem, state, Status.STAGNATED, "the merit has hardly become smaller for long")
+
+    def _give_in(self, problem: ContactProblem, state: ConeState, status: Status, reason: str) -> None:
+        """Newton's method cannot go on: to sweeps, to the proximal-point loop, or the end."""
+        equations = state.equations
+        if equations.size(state.here.F) <= equations.rounding(state.here.point):
+            state.ended = Status.REDUCED_ACCURACY, "rounding errors are all that is left"
+        elif state.proximal.has_begun:
+            cone_loop.resume(problem, state)
+        elif state.sweeps.can_help and not state.has_swept:
+            state.has_swept = True
+            state.pending = state.sweeps.more
+        elif self.proximal == "never":
+            state.ended = status, reason
+        else:
+            cone_loop.begin(problem, state)

@@ -1,0 +1,1 @@
+"""The search for a proof that there is no solution."""

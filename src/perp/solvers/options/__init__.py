@@ -1,0 +1,1 @@
+"""Options of methods: what they mean, their words and ranges, and checks."""
