@@ -26,7 +26,9 @@ def random_operator(form: str, seed: int) -> tuple[perp.Operator, np.ndarray]:
     if form.startswith("convolution"):
         kernel = np.exp(-np.abs(np.fft.ifftshift(np.arange(-2, 3))))  # -2 .. 2, with 0 in front
         boundary = form.partition("_")[2]
-        operator = perp.ConvolutionOperator(np.outer(kernel[[0, 1, -1]], kernel), (3, 5), boundary, added=rng.random(15))
+        operator = perp.ConvolutionOperator(
+            np.outer(kernel[[0, 1, -1]], kernel), (3, 5), boundary, added=rng.random(15)
+        )
         return operator, strategies.dense_convolution(operator)
     factored = strategies.factored_operator(rng, contacts=3, others=2)
     return strategies.in_form(factored, form), factored.to_dense()

@@ -6,7 +6,7 @@ A is a convolution with the kernel of the half-space (`perp.half_space_kernel`);
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,9 @@ def rough_surface(
         float, About("distance of the mean planes in rms heights: before bodies deform, or (periodic) ever", 0.0, 10.0)
     ] = 1.0,
     slope: Annotated[float, About("rms slope of the surface, by its spectrum", 1e-6, 1e6)] = 1.0,
-    hurst: Annotated[float, About("Hurst exponent: 1 for smooth hills, less for more roughness upon them", 0.0, 1.0)] = 0.8,
+    hurst: Annotated[
+        float, About("Hurst exponent: 1 for smooth hills, less for more roughness upon them", 0.0, 1.0)
+    ] = 0.8,
     longest: Annotated[
         float, About("roll-off: waves longer than this share of the side are no higher", 0.01, 1.0)
     ] = 0.25,
@@ -78,7 +80,7 @@ def rough_surface(
     return Example(LCP(ConvolutionOperator(kernel, shape, boundary), gap * heights.std() - heights.reshape(-1)))
 
 
-def _cells(n: int, side: float) -> tuple[int, float, NDArray[np.float64]]:
+def _cells(n: int, side: float) -> tuple[int, float, NDArray[Any]]:
     """Cells along a side, the side of one, and their middles."""
     k = max(1, round(math.sqrt(n)))
     spacing = side / k

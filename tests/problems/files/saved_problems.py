@@ -10,9 +10,9 @@ from scipy.sparse.linalg import LinearOperator
 from perp import (
     LCP,
     BodyMasses,
-    ConvolutionOperator,
     BoxLCP,
     ContactProblem,
+    ConvolutionOperator,
     DiagonalMass,
     FactoredOperator,
     MatrixFreeOperator,

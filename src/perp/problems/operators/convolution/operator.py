@@ -11,8 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Matrix, PerRow, Vector, as_vector, freeze, reject_non_finite, require_count
-from perp.problems.inputs import require_real_dtype
+from perp.problems.inputs import (
+    Matrix,
+    PerRow,
+    Vector,
+    as_vector,
+    freeze,
+    reject_non_finite,
+    require_count,
+    require_real_dtype,
+)
 from perp.problems.operators.base import APPLY, DIAGONAL, FILLING, ROWS, SUBMATRIX, TO_SPARSE, Operator
 from perp.problems.operators.convolution.rough_inverse import CirculantInverse
 from perp.problems.operators.convolution.spectrum import Spectrum, spread
@@ -139,11 +147,13 @@ class ConvolutionOperator(Operator):
         return True
 
     def diagonal(self) -> Vector:
-        return self._centre + self.added
+        diagonal: Vector = self._centre + self.added
+        return diagonal
 
     def row_sizes(self) -> Vector:
         """|A_ij| is at most that of the largest entry of the kernel."""
-        return np.maximum(np.abs(self.kernel.flat[1:]).max(initial=0.0), np.abs(self.diagonal()))
+        sizes: Vector = np.maximum(np.abs(self.kernel.flat[1:]).max(initial=0.0), np.abs(self.diagonal()))
+        return sizes
 
     def _entries(self, rows: NDArray[Any], columns: NDArray[Any]) -> Matrix:
         """A_ij for arrays of rows and columns that broadcast."""
@@ -233,7 +243,5 @@ def _full_kernel(grid: tuple[int, ...], boundary: str) -> tuple[int, ...]:
     return grid if boundary == "periodic" else tuple(2 * size - 1 for size in grid)
 
 
-def _remake(
-    kernel: NDArray[np.float64], grid: tuple[int, ...], boundary: str, added: Vector
-) -> ConvolutionOperator:
+def _remake(kernel: NDArray[np.float64], grid: tuple[int, ...], boundary: str, added: Vector) -> ConvolutionOperator:
     return ConvolutionOperator(kernel, grid, boundary, added=added)
