@@ -1,4 +1,4 @@
-"""Elastic half-spaces: Hertz's closed form is reached as cells become smaller, and rough surfaces are as rough as asked."""
+"""Elastic half-spaces: Hertz's closed form is reached on finer cells, and rough surfaces are as rough as asked."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ A is a convolution with the kernel of the half-space (`perp.half_space_kernel`);
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,7 @@ def rough_surface(
     return Example(LCP(ConvolutionOperator(kernel, shape, boundary), gap * heights.std() - heights.reshape(-1)))
 
 
-def _cells(n: int, side: float) -> tuple[int, float, NDArray[np.float64]]:
+def _cells(n: int, side: float) -> tuple[int, float, NDArray[Any]]:
     """Cells along a side, the side of one, and their middles."""
     k = max(1, round(math.sqrt(n)))
     spacing = side / k

@@ -58,7 +58,8 @@ def save(problem: Problem, path: str | os.PathLike[str], *, x: PointLike | None 
     if not problem.A.is_numbers and TO_SPARSE not in problem.A.ability_set:
         raise FileFormatError(
             f"{target}: a {problem.A.form} operator is a program, not data, and cannot be saved; "
-            f"build the problem from an array, a sparse array, a FactoredOperator, a StencilOperator or a ConvolutionOperator"
+            f"build the problem from an array, a sparse array, a FactoredOperator, a StencilOperator, "
+            f"or a ConvolutionOperator"
         )
     form.save(problem, target, None if x is None else as_vector(getattr(x, "x", x), "x", problem.n))
 

@@ -2,7 +2,7 @@
 
 Pressure p in a body with the contact modulus E*, 1 / E* = (1 - nu1^2) / E1 + (1 - nu2^2) / E2, lets the surface sink by
 
-    u(x) = 1 / (pi E*)  integral of  p(x') / |x - x'|  dx'                                (Boussinesq; Johnson 1985, 3.2)
+    u(x) = 1 / (pi E*)  integral of  p(x') / |x - x'|  dx'                               (Boussinesq; Johnson 1985, 3.2)
 
 so that the gap between two bodies with the gap h before they deform is y = A p + h, and 0 <= p ⊥ y >= 0 is contact.
 """

@@ -147,11 +147,13 @@ class ConvolutionOperator(Operator):
         return True
 
     def diagonal(self) -> Vector:
-        return self._centre + self.added
+        diagonal: Vector = self._centre + self.added
+        return diagonal
 
     def row_sizes(self) -> Vector:
         """|A_ij| is at most that of the largest entry of the kernel."""
-        return np.maximum(np.abs(self.kernel.flat[1:]).max(initial=0.0), np.abs(self.diagonal()))
+        sizes: Vector = np.maximum(np.abs(self.kernel.flat[1:]).max(initial=0.0), np.abs(self.diagonal()))
+        return sizes
 
     def _entries(self, rows: NDArray[Any], columns: NDArray[Any]) -> Matrix:
         """A_ij for arrays of rows and columns that broadcast."""

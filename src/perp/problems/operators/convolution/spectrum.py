@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -42,7 +41,8 @@ class Spectrum:
         waves = rfftn(x.reshape(self.grid), self.sizes)
         waves *= self.symbol if symbol is None else symbol
         product = irfftn(waves, self.sizes, overwrite_x=True)
-        return product[tuple(slice(size) for size in self.grid)].reshape(-1)
+        inside: Vector = product[tuple(slice(size) for size in self.grid)].reshape(-1)
+        return inside
 
     @cached_property
     def transposed(self) -> NDArray[Any]:
@@ -69,6 +69,3 @@ def spread(kernel: Kernel, sizes: tuple[int, ...]) -> Kernel:
             missing = [want - have if k == axis else size for k, size in enumerate(kernel.shape)]
             kernel = np.concatenate([parts[0], np.zeros(missing), parts[1]], axis=axis)
     return kernel
-
-
-Product = Callable[[Vector], Vector]
