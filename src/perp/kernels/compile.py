@@ -29,15 +29,12 @@ from perp.kernels.source_stamp import source_stamp
 
 _SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 _NO_CFUNC: dict[str, Any] = {"no_cfunc_wrapper": True}
-_INNER: dict[str, Any] = {**_NO_CFUNC, "_nrt": False}
-"""No wrapper for C, and no counting of references: arrays belong to Python, which holds them while a kernel runs."""
-
-_UNSEEN: dict[str, Any] = {"no_cpython_wrapper": True, **_INNER}
-"""Nor a wrapper for Python, which must not call these."""
+_UNSEEN: dict[str, Any] = {"no_cpython_wrapper": True, **_NO_CFUNC}
+"""No wrapper for C, nor one for Python, which must not call these."""
 
 _cached: Any = njit(cache=True, **_SETTINGS, **_NO_CFUNC)
 _cached_unseen: Any = njit(cache=True, **_SETTINGS, **_UNSEEN)
-inlined: Any = njit(forceinline=True, **_SETTINGS, **_INNER)
+inlined: Any = njit(forceinline=True, **_SETTINGS, **_NO_CFUNC)
 part: Any = njit(**_SETTINGS, **_UNSEEN)
 spliced: Any = njit(inline="always", **_SETTINGS, **_UNSEEN)
 
