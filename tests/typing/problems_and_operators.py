@@ -118,6 +118,10 @@ def operators() -> list[perp.Operator]:
     assert_type(factored.relative_velocity(vector), Vector)
     assert_type(factored.with_compliance(vector), perp.FactoredOperator)
     pairs = perp.FactoredOperator.from_body_pairs(bodies, np.zeros((2, 2, 6)), masses)
+    surface = perp.ConvolutionOperator(perp.half_space_kernel((3, 3), 0.1), (3, 3), "free", added=1.0)
+    assert_type(perp.periodic_half_space_kernel([3, 3], [0.1, 0.2], mean=1), NDArray[np.float64])
+    assert_type(surface.norm_bound(), float)
+    assert_type(surface.grid, tuple[int, ...])
     grid = perp.StencilOperator((3, 3), 4.0, couplings=[array, array])
     assert_type(grid.grid, tuple[int, ...])
     return [

@@ -121,7 +121,7 @@ def test_the_answer_is_that_of_block_principal_pivoting(kind, name):
     np.testing.assert_allclose(result.y, exact.y, atol=1e-6)  # redundant contacts leave x open
 
 
-@pytest.mark.parametrize("name", [name for name in BY_NAME if name != "mic0"])  # which is for other signs
+@pytest.mark.parametrize("name", sorted(set(BY_NAME) - {"mic0", "fourier"}))  # for other signs; for convolutions
 def test_every_preconditioner_serves(name):
     problem = gallery.make("boxed_stack", n=60).problem
     result = perp.solve(problem, PGCG(preconditioner=name), max_iterations=5000)

@@ -84,7 +84,8 @@ class Rule:
     chain: tuple[Step, ...]
     why: str
     measured: str
-    """The families of problems that it was measured on, as `docs/choosing/best.csv` calls them."""
+    """The families of problems it was measured on, as `docs/choosing/best.csv` calls them, or kinds of the gallery,
+    of which `docs/tribology.md` has the figures."""
     trusts: float = 0.0
     """The scaled residual below which the proof that there is no solution is sought only after the chain."""
 
