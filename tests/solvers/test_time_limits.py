@@ -27,12 +27,12 @@ from perp.problems.deadline import NEVER, OutOfTime, Pace, deadline, hold, lift,
 from perp.problems.operators.base import FILLING
 from perp.solvers.auto import restated
 from perp.solvers.fit import misfit
-from perp.solvers.islands.islands import turns as island_turns
+from perp.solvers.islands import turns as island_turns
 from perp.solvers.method import Method, State
 from perp.solvers.newton.cone.sweeps import ConeSweeps
-from perp.solvers.no_solution.search import program as no_solution_program
-from perp.solvers.no_solution.search import projection as no_solution_projection
-from perp.solvers.no_solution.search import search as no_solution
+from perp.solvers.no_solution import program as no_solution_program
+from perp.solvers.no_solution import projection as no_solution_projection
+from perp.solvers.no_solution import search as no_solution
 from perp.solvers.no_solution.search import search_no_solution
 from perp.solvers.polishing.polish import polish
 from perp.solvers.reformulation import quadratic_program
