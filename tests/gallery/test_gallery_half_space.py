@@ -48,7 +48,7 @@ def test_the_load_of_hertz_is_two_thirds_of_area_times_peak():
 
 @pytest.mark.parametrize("k", [48, 49])
 def test_a_rough_surface_has_the_slope_and_the_spectrum_that_were_asked_for(k):
-    options = {"slope": 0.3, "hurst": 0.6, "longest": 0.5, "shortest": 4.0}
+    options = {"rms_slope": 0.3, "hurst": 0.6, "longest": 0.5, "shortest": 4.0}
     problem = perp.gallery.make("rough_surface", n=k * k, seed=2, gap=0.0, **options).problem
     heights = -problem.b.reshape(k, k)
     waves = np.fft.fft2(heights)

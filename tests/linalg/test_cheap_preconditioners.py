@@ -25,7 +25,6 @@ from perp.linalg.preconditioners import (
     SymmetricGaussSeidelPreconditioner,
     make_recipe,
 )
-from perp.linalg.preconditioners import scaled as scaled_module
 
 HAS_PYAMG = importlib.util.find_spec("pyamg") is not None
 needs_pyamg = pytest.mark.skipif(not HAS_PYAMG, reason="PyAMG is not installed")
@@ -185,7 +184,7 @@ def test_the_inner_recipe_sees_the_scaled_matrix_and_the_scaled_shift(by, monkey
     size = A.diagonal() if by == "diagonal" else np.linalg.norm(A, axis=0)
     S = np.diag(1.0 / np.sqrt(size))
     seen = []
-    monkeypatch.setattr(scaled_module, "LCP", lambda A, b: seen.append(A.toarray()) or perp.LCP(A, b))
+    monkeypatch.setattr(perp.LCP, "with_matrix", lambda self, A: seen.append(A.toarray()) or perp.LCP(A, self.b))
     preconditioner = ScaledPreconditioner(inner="symmetric_gauss_seidel", by=by).prepare(problem)
     np.testing.assert_allclose(seen[0], S @ A @ S, rtol=1e-12)
     free, shift = rng.random(8) < 0.7, A.diagonal()

@@ -52,7 +52,7 @@ def rough_surface(
     gap: Annotated[
         float, About("distance of the mean planes in rms heights: before bodies deform, or (periodic) ever", 0.0, 10.0)
     ] = 1.0,
-    slope: Annotated[float, About("rms slope of the surface, by its spectrum", 1e-6, 1e6)] = 1.0,
+    rms_slope: Annotated[float, About("rms slope of the surface, by its spectrum", 1e-6, 1e6)] = 1.0,
     hurst: Annotated[
         float, About("Hurst exponent: 1 for smooth hills, less for more roughness upon them", 0.0, 1.0)
     ] = 0.8,
@@ -74,7 +74,7 @@ def rough_surface(
     keep as they deform (the kernel has mean 0); pressures have the size of E* times the slope.
     """
     k, spacing, _ = _cells(n, 1.0)
-    heights = _draw_heights(k, seed, hurst, 1.0 / longest, 1.0 / (shortest * spacing), slope)
+    heights = _draw_heights(k, seed, hurst, 1.0 / longest, 1.0 / (shortest * spacing), rms_slope)
     shape = (k, k)
     kernel = half_space_kernel(shape, spacing) if boundary == "free" else periodic_half_space_kernel(shape, spacing)
     return Example(LCP(ConvolutionOperator(kernel, shape, boundary), gap * heights.std() - heights.reshape(-1)))
