@@ -166,11 +166,37 @@ def test_newton_steps_that_lead_nowhere_go_back_to_the_best_point():
 
 
 @pytest.mark.parametrize("model", ["box", "cone"])
-def test_a_path_that_folds_is_followed_again_with_larger_targets(model):
-    problem = stack(model, n=336, mass_ratio=1e4, load="planted", seed=3)
-    result = solve(problem, tol=1e-8, attempts=1)
-    assert result.success
-    assert result.history.counters["turns"][-1] >= 1
+def test_a_path_that_folds_is_followed_again_with_other_targets(model):
+    problem, method = stack(model, n=336, mass_ratio=1e4, load="planted", seed=3), ConeInterior(attempts=1)
+    state = method.start(problem, np.zeros(problem.n))
+    before = state.iterate.target.copy()
+    while state.marks[run.TURNS] < 1.0:
+        assert state.ended is None
+        method.step(problem, state, 1)
+    factors = state.iterate.target / before
+    changed = factors[factors != 1.0]
+    assert 0 < changed.size < factors.size
+    assert (changed >= run.RAISE / run.SPREAD).all()
+    assert (changed <= run.RAISE * run.SPREAD).all()
+    assert np.unique(changed).size == changed.size
+    assert solve(problem, tol=1e-8).success
+
+
+def test_each_seed_is_a_path_of_its_own_and_a_further_attempt_is_that_of_the_next_seed():
+    problem = stack("cone")
+    targets = {}
+    for seed, attempt in ((0, 0), (1, 0), (2, 0), (0, 1), (1, 1)):
+        method = ConeInterior(seed=seed)
+        state = method.start(problem, np.zeros(problem.n))
+        state.attempt = attempt
+        method._begin(state)
+        targets[seed, attempt] = state.iterate.target.copy()
+    np.testing.assert_array_equal(targets[0, 1], targets[1, 0])
+    np.testing.assert_array_equal(targets[1, 1], targets[2, 0])
+    assert np.unique(targets[0, 0]).size == 2
+    assert (targets[1, 0] != targets[2, 0]).all()
+    for seed in (1, 2):
+        assert solve(problem, tol=1e-10, seed=seed).success
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -319,6 +345,7 @@ def test_body_space_needs_bodies():
         ({"friction_target": 0.0}, "friction_target"),
         ({"correctors": -1}, "correctors"),
         ({"attempts": 0}, "attempts"),
+        ({"seed": -1}, "seed"),
         ({"space": "bodies"}, "space"),
         ({"ordering": "none"}, "ordering"),
     ],

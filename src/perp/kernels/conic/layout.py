@@ -155,7 +155,7 @@ class Iterate(NamedTuple):
     """Directions of a refined solve, one a line: dx, J dV, what they do to both equations, dV."""
 
 
-SAVED = 16
+SAVED = 64
 """How many of them."""
 
 ROW_LINES = (

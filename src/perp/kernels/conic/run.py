@@ -49,18 +49,23 @@ GOES_ON, DONE, STALLED, BROKEN = 0.0, 1.0, 2.0, 3.0
 MOST_STEPS, MOST_LAST_STEPS, ROUNDS = 8, 20, 3
 """Newton steps of a polish on the path, and at its end; so many times that where they lead on."""
 
-MOST_ITERATIONS = 120
+MOST_ITERATIONS = 300
 """Iterations of an attempt."""
 
-SHORT_STEP = 0.1
+SHORT_STEP = 0.05
 """Steps below this are short; `Options.most_short` of them in a row end an attempt."""
 
 TWICE, EARLY, TINY_STEP = 2.0, 6, 1e-3
 """Two short steps in a row are a fold of the path; the first iterations may have them, unless they are tiny."""
 
-RAISE, INVOLVED, BACK, GOOD_STEP = 10.0, 0.01, 3.0, 0.3
-"""At a fold the targets of blocks whose change (squared) is above `INVOLVED` times the largest are raised by `RAISE`.
-The iteration then goes on from the last point before that had a good step and `BACK` times the tau."""
+RAISE, SPREAD, INVOLVED, BACK, GOOD_STEP = 1.5, 2.0, 0.003, 3.0, 0.3
+"""At a fold the targets of blocks whose change (squared) is above `INVOLVED` times the largest are multiplied by
+factors from `RAISE` / `SPREAD` to `RAISE` `SPREAD`, which differ from cone to cone and from fold to fold: the next path
+is another one even where the same blocks are involved again. The iteration then goes on from the last point before that
+had a good step and `BACK` times the tau."""
+
+GOLDEN = 0.6180339887498949
+"""Multiples of it, without their whole parts, are spread evenly over the unit interval (Weyl 1916)."""
 
 ROUNDING, FINE = 1e-13, 1e-11
 """F, as a share of its unit, that a polish need not go below, and at which it is not begun again."""
@@ -141,8 +146,8 @@ def go_back(it, number, tau):
 
 
 @spliced
-def raise_targets(blocks, cones, it):
-    """Raise the targets of the blocks that the last direction would change most: they are what blocks the path."""
+def raise_targets(blocks, cones, it, turn):
+    """Change the targets of the blocks that the last direction would change most: they are what blocks the path."""
     largest = 0.0
     for k in range(cones.slot.size):
         largest = max(largest, _change(k, cones, it))
@@ -152,7 +157,8 @@ def raise_targets(blocks, cones, it):
             involved = involved or _change(k, cones, it) > INVOLVED * largest
         if involved:
             for k in range(blocks.cones[b], blocks.cones[b + 1]):
-                it.target[k] *= RAISE
+                share = (GOLDEN * (7919.0 * k + 104729.0 * turn)) % 1.0
+                it.target[k] *= RAISE * SPREAD ** (2.0 * share - 1.0)
 
 
 @part
@@ -200,7 +206,7 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
         is_short = marks[LONGEST] < SHORT_STEP and (number >= EARLY or marks[LONGEST] < TINY_STEP)
         marks[SHORT] = marks[SHORT] + 1.0 if is_short else 0.0
         if marks[SHORT] >= TWICE and number >= EARLY and not symmetric:
-            raise_targets(blocks, cones, it)
+            raise_targets(blocks, cones, it, marks[TURNS])
             back = go_back(it, number, marks[TAU])
             if back >= 0 and marks[SINCE] < MOST_ITERATIONS:
                 marks[NUMBER], marks[SHORT] = back, 0.0

@@ -107,6 +107,7 @@ LAST_RESORTS = (
 
 MANY_CONTACTS = (
     Step(ConeNewton(), iterations=100),
+    Step(ConeInterior(seed=1, attempts=3), from_best=False),
     Step(ADMM(), iterations=1500, most_rows=3000),
     Step(ConeNewton(), iterations=300),
     Step(ConeNewton(), iterations=50, from_compliance=True),
@@ -116,7 +117,7 @@ MANY_CONTACTS = (
     Step(PGS(), iterations=20_000),
     Step(APGD(), iterations=10_000),
 )
-"""After interior points of the friction cones."""
+"""After a first path of interior points. Further paths find other answers, or none: Newton's method is asked before."""
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -187,7 +188,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "many contacts, warm",
         lambda it: it.has_contacts and it.is_warm and it.n > FEW_CONTACT_ROWS and it.is_formed,
-        (Step(ConeInterior()), *MANY_CONTACTS),
+        (Step(ConeInterior(attempts=1)), *MANY_CONTACTS),
         "a point to start from is given: Newton steps on its contact states, then interior points of the cones",
         "stack 1:1 box, stack 1:1 cone",
         trusts=NEARLY,
@@ -195,7 +196,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "many contacts",
         lambda it: it.has_contacts and it.n > FEW_CONTACT_ROWS and it.is_formed,
-        (Step(NNCG(), iterations=60, is_eager=True), Step(ConeInterior(), from_best=False), *MANY_CONTACTS),
+        (Step(NNCG(), iterations=60, is_eager=True), Step(ConeInterior(attempts=1), from_best=False), *MANY_CONTACTS),
         "many contacts, which are redundant as a rule: a few sweeps, then interior points of the friction cones",
         "stack 1:1 box, stack 1:1 cone, stack 1:1000 cone, stack 1:1 convex, stack 1:1000 convex, stack 1:1 disc",
         trusts=NEARLY,

@@ -31,9 +31,9 @@ MOST_SHORT, SYMMETRIC_MOST_SHORT = 6, 20
 """Short steps in a row after which an attempt is given up. The path of a convex problem does not fold, but the first
 steps of an LCP may be as short as 1e-7."""
 
-ATTEMPTS = ((10.0, 1.0), (3.0, 1.0), (10.0, 10.0), (1.0, 10.0))
-"""Friction targets, as factors of the option, and sizes of the start, one after the other."""
-
+SCATTER = 0.5
+"""Targets of attempts whose seed is not 0 differ from block to block: by factors exp(SCATTER n), n normally
+distributed."""
 
 ACCURACY = 1e-2
 """A step is refined until what is left of its equations is this share of each pair."""
@@ -102,8 +102,9 @@ class ConeInterior(Method):
 
     For convex problems (no head that follows) the path leads to a solution where there is one that is strictly inside.
     For Coulomb's law nothing is proved: the path may fold. Where it does, the targets of the contacts that block it are
-    raised, and it is followed again from a point before (the counter `turns`). Up to `attempts` paths are tried in
-    turn, with other targets of friction and other sizes of the start.
+    changed, and it is followed again from a point before (the counter `turns`). Up to `attempts` paths are tried in
+    turn: the targets of each are scattered at random, by `seed` and the number of the attempt, unless these are 0.
+    Every solve with the same options takes the same paths.
     """
 
     name: ClassVar[str] = "cone_interior"
@@ -120,18 +121,19 @@ class ConeInterior(Method):
     scales_itself: ClassVar[bool] = True
 
     friction_target: float = option(
-        10.0, About("aim of products of friction on the path, over that of normals", above=0.0)
+        3.0, About("aim of products of friction on the path, over that of normals", above=0.0)
     )
     correctors: int = option(2, About("further solves an iteration, where steps are short", at_least=0))
     refinements: int = option(8, About("rounds of iterative refinement of a step, at most", at_least=0))
     boundary: float = option(0.9, About("share of the longest step inside the cones", above=0.0, below=1.0))
-    attempts: int = option(3, About("paths to try, where one of them ends before a solution", at_least=1))
+    attempts: int = option(4, About("paths to try, where one of them ends before a solution", at_least=1))
+    seed: int = option(0, About("of the targets of the first attempt; 0: equal ones", at_least=0))
     polish: bool = option(True, About("whether Newton steps on the states of contacts give the last digits"))
     space: str = option("auto", About("unknowns of the factor: velocities of bodies, or impulses", SPACES))
     ordering: str = option("amd", ORDERING)
 
     def __post_init__(self) -> None:
-        for name in ("correctors", "refinements"):
+        for name in ("correctors", "refinements", "seed"):
             require_count(getattr(self, name), name)
         require_count(self.attempts, "attempts", least=1)
         for name in ("friction_target", "boundary"):
@@ -236,7 +238,6 @@ class ConeInterior(Method):
         from perp.kernels.conic.polish import POLISHED
 
         rows, it, marks = state.rows, state.iterate, state.marks
-        weighting, size = ATTEMPTS[state.attempt % len(ATTEMPTS)]
         marks[run.SHORT], marks[run.TRIED], marks[run.ENDED], marks[run.HELP] = 0.0, np.inf, run.GOES_ON, 1.0
         marks[run.NUMBER] = marks[run.FLAT] = marks[run.SINCE] = 0.0
         marks[run.ERROR] = marks[run.LEAST] = marks[POLISHED] = np.inf
@@ -249,13 +250,15 @@ class ConeInterior(Method):
         inside = block >= 0
         stuck = np.bincount(block[inside], it.rows[layout.DX, inside] ** 2, rows.row.size)
         energy = _mean_energy(state)
-        head = (size * (np.sqrt(stuck) + np.sqrt(energy / it.rows[layout.WEIGHT, rows.row])))[rows.block_of_cone]
+        head = (np.sqrt(stuck) + np.sqrt(energy / it.rows[layout.WEIGHT, rows.row]))[rows.block_of_cone]
         self._set_ratios(state, stuck)
         head = np.where(cones.mode == FIXED, cones.offset, head)
-        friction = 1.0 if rows.symmetric else weighting / ATTEMPTS[0][0] * self.friction_target
-        it.target[:] = np.where(cones.mode == OWN, 1.0, friction)
+        it.target[:] = np.where(cones.mode == OWN, 1.0, 1.0 if rows.symmetric else self.friction_target)
+        if seed := self.seed + state.attempt:
+            scatter = np.exp(SCATTER * np.random.default_rng(seed).standard_normal(rows.row.size))
+            it.target[:] *= scatter[rows.block_of_cone]
         left = SOFTNESS * it.rows[layout.WEIGHT, rows.row] * np.sqrt(stuck)  # speeds that soft contacts leave
-        product = size * (energy + float(np.mean(head * left[rows.block_of_cone]))) * it.target if head.size else head
+        product = (energy + float(np.mean(head * left[rows.block_of_cone]))) * it.target if head.size else head
         x, y = it.rows[layout.X], it.rows[layout.Y]
         x[:], y[:] = np.where(inside, it.rows[layout.DX], rows.value), 0.0
         longest = int(cones.count.max(initial=0))
