@@ -15,6 +15,7 @@ from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import cold_start
+from perp.solvers.cone_interior.centred import centre_pairs
 from perp.solvers.cone_interior.cones import ConeRows, list_cones
 from perp.solvers.cone_interior.system import SPACES, ConicSystem, make_system
 from perp.solvers.method import Method, State
@@ -22,7 +23,7 @@ from perp.solvers.options.checks import require_choices, space_objection
 from perp.solvers.options.docs import About, option
 from perp.solvers.options.shared import ELIMINATION_ORDERS, ORDERING
 from perp.solvers.results.status import Status
-from perp.solvers.selection import MOST_ROWS, is_selected
+from perp.solvers.selection import MOST_ROWS, is_rigid, is_selected
 
 SOFTNESS = 1e-3
 """The compliance, as a share of A_ii, with which all contacts stick at the start."""
@@ -48,6 +49,13 @@ WARM_STEPS, WARM_SUCCESS, WARM_NEAR = 12, 1e-11, 1e-6
 """Newton steps from a given point; F, as a share of its unit, at which they are done, and at which the point is an
 answer to be judged by."""
 
+WARM_TRIALS, WARM_PROGRESS = 4, 0.1
+"""After so many of them F must be below this share of what the first left, or they are given up..."""
+
+WARM_PATH, WARM_TAU, LEAST_WARM_TAU = 25, 5.0, 1e-8
+"""...for a path from next to their best point, of so many iterations at most and given up at its first fold. It begins
+with a tau of so many times F^2, and of at least the last number times its unit^2."""
+
 OPEN = "the solution next to the start was kept: its motion is one of several, and no path leads to another one"
 NEAR = 1e-5
 """F, as a share of its unit, at which a path that stalls is near a solution that rounding errors hide."""
@@ -66,6 +74,10 @@ class ConicState(State):
     options: Options
     warm_steps: int
     """Newton steps from the given point that are left."""
+    warm_error: float = np.inf
+    """F after the first Newton step from the given point."""
+    is_near_start: bool = False
+    """Whether the path begins next to the given point."""
     attempt: int = 0
     spare: Vector | None = None
     """A solution next to the given point whose motion is one of several (`perp.solvers.selection`)."""
@@ -157,7 +169,7 @@ class ConeInterior(Method):
     def default_iterations(self, problem: Problem) -> int:
         from perp.kernels.conic.run import MOST_ITERATIONS
 
-        return WARM_STEPS + MOST_ITERATIONS * self.attempts
+        return WARM_STEPS + WARM_PATH + MOST_ITERATIONS * self.attempts
 
     def start(self, problem: Problem, x: Vector) -> ConicState:
         from perp.kernels.conic import layout, path
@@ -285,20 +297,27 @@ class ConeInterior(Method):
         from perp.kernels.conic import layout, run
         from perp.kernels.conic.polish import DAMPING, IS_NEW, POLISHED, WORSE
 
-        it, marks = state.iterate, state.marks
-        unit = state.rows.unit
-        x = it.rows[layout.X] = np.multiply(state.x, unit, out=np.zeros(unit.size), where=np.isfinite(unit))
-        block = state.rows.block_of_row
+        marks = state.marks
+        self._take(problem, state, state.x)
+        x, block = state.iterate.rows[layout.X], state.rows.block_of_row
         self._set_ratios(state, np.bincount(block[block >= 0], x[block >= 0] ** 2, state.rows.row.size))
-        A = problem.A.factored
-        assert A is not None
-        it.bodies[layout.V] = A.velocity(state.x)[state.conic.system.rows]
         marks[POLISHED], marks[WORSE], marks[DAMPING], marks[IS_NEW] = np.inf, 0.0, 1.0, 1.0
         marks[run.ENDED] = run.GOES_ON
 
+    @staticmethod
+    def _take(problem: Problem, state: ConicState, x: Vector) -> None:
+        """Put x and its velocities into the iterate."""
+        from perp.kernels.conic import layout
+
+        A, unit = problem.A.factored, state.rows.unit
+        assert A is not None
+        state.iterate.rows[layout.X] = np.multiply(x, unit, out=np.zeros(unit.size), where=np.isfinite(unit))
+        state.iterate.bodies[layout.V] = A.velocity(x)[state.conic.system.rows]
+
     def _try_warm(self, problem: Problem, state: ConicState) -> int:
-        """A Newton step from the caller's point; a cold start where such steps lead to no solution, or where the motion
-        of that solution is one of several. Returns how many steps were made."""
+        """A Newton step from the caller's point. Where such steps lead to no solution, a path from next to their best
+        point, or a cold start: for rigid contacts, whose paths fold too often, and where the motion of the solution is
+        one of several. Returns how many steps were made."""
         from perp.kernels.conic import layout, run
         from perp.kernels.conic.polish import POLISHED, WORSE
 
@@ -306,7 +325,11 @@ class ConeInterior(Method):
         made = self._run(state, run.POLISH, 1)
         state.warm_steps -= made
         reached = marks[POLISHED] / state.unit
+        if np.isinf(state.warm_error):
+            state.warm_error = reached
+        is_stuck = reached > max(WARM_PROGRESS * state.warm_error, WARM_NEAR)
         is_over = marks[run.ENDED] != run.GOES_ON or not state.warm_steps
+        is_over = is_over or (is_stuck and WARM_STEPS - state.warm_steps >= WARM_TRIALS)
         is_done = reached <= WARM_SUCCESS and (is_over or marks[WORSE] > 0.0)
         if is_done or (reached <= WARM_NEAR and problem.n > MOST_ROWS):
             answer = self._answer(problem, state, layout.BEST)
@@ -320,7 +343,21 @@ class ConeInterior(Method):
         if is_over:
             state.warm_steps = 0
             self._begin(state)
+            if state.spare is None and np.isfinite(reached) and state.ended is None and not is_rigid(problem):
+                self._begin_next_to(problem, state, self._answer(problem, state, layout.BEST), reached)
         return made
+
+    def _begin_next_to(self, problem: Problem, state: ConicState, x: Vector, error: float) -> None:
+        """A point of the central path next to x, where F is `error`, in the place of a cold start."""
+        from perp.kernels.conic import layout, run
+
+        rows, it = state.rows, state.iterate
+        self._take(problem, state, x)
+        slack = problem.slack(x)
+        it.rows[layout.Y] = np.divide(slack, rows.unit, out=np.zeros(x.size), where=rows.block_of_row >= 0)
+        centre_pairs(rows, it, WARM_TAU * state.unit**2 * max(error**2, LEAST_WARM_TAU))
+        state.is_near_start = True
+        state.marks[run.SINCE] = run.MOST_ITERATIONS - WARM_PATH
 
     def _judge(self, problem: Problem, state: ConicState) -> None:
         """What the iterations came to: an answer, the next attempt, or the end."""
@@ -332,6 +369,9 @@ class ConeInterior(Method):
         state.x = self._answer(problem, state, layout.BEST if is_polished else layout.X)
         if ended == run.DONE:
             state.ended = Status.REDUCED_ACCURACY, DONE
+        elif state.is_near_start and (ended != run.GOES_ON or state.marks[run.TURNS] > 0.0):
+            state.is_near_start = False
+            self._begin(state)
         elif ended != run.GOES_ON:
             is_near = state.marks[run.ERROR] <= NEAR * state.unit  # another path would end near another solution
             state.attempt += 1
