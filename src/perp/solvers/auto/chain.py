@@ -140,7 +140,7 @@ def _follow(search: Search, view: Reduced, features: Features, failures: int) ->
     for step, objection in list_steps(rule, view.problem):
         if not search.is_open:
             break
-        if objection is not None:
+        if objection is not None or (step.below is not None and search.scaled >= step.below):
             continue
         _attempt(search, view, step, reason)
         polish_best(search)

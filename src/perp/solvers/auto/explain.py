@@ -76,6 +76,7 @@ def explain(problem: Problem, *, is_warm: bool = False, tol: float = 1e-8) -> Ex
             limit = "" if step.iterations is None else f", at most {step.iterations} iterations"
             before = ", from the contacts as an LCP" if step.from_lcp else ""
             before += ", from contacts with a little compliance" if step.from_compliance else ""
+            before += "" if step.below is None else f", if the residual is below {step.below:g} by then"
             chain.append(f"{_name(step)}{before}{limit}")
         else:
             passed_over.append(f"{_name(step)}: {reason}")

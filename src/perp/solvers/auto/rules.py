@@ -52,6 +52,10 @@ LCP_CONTACT_ROWS = 1500
 NEARLY = 0.01
 """A scaled residual below which many contacts are taken for solvable: a proof that they are not is sought last."""
 
+ALMOST = 1e-5
+"""A scaled residual below which Newton's method goes on with many contacts: it ends slowly, but further paths would
+lead to other solutions or none."""
+
 ENUMERATION_ROWS = 16
 """All 2^n index sets: 65,536 are looked at in a tenth of a second."""
 
@@ -71,6 +75,8 @@ class Step:
     """Whether it starts at the answer to the contacts as an LCP of Stewart and Trinkle, which is found first."""
     from_compliance: bool = False
     """Whether it starts at the answer for contacts with a little compliance, which is found first."""
+    below: float | None = None
+    """It is passed over where the scaled residual of the best point is not below this."""
     is_eager: bool = False
     """Whether it goes on to the last digits, which cost it less than a polish would."""
 
@@ -107,6 +113,7 @@ LAST_RESORTS = (
 
 MANY_CONTACTS = (
     Step(ConeNewton(), iterations=100),
+    Step(ConeNewton(), iterations=300, below=ALMOST),
     Step(ConeInterior(seed=1, attempts=3), from_best=False),
     Step(ADMM(), iterations=1500, most_rows=3000),
     Step(ConeNewton(), iterations=300),
@@ -188,7 +195,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "many contacts, warm",
         lambda it: it.has_contacts and it.is_warm and it.n > FEW_CONTACT_ROWS and it.is_formed,
-        (Step(ConeInterior(attempts=1)), *MANY_CONTACTS),
+        (Step(ConeInterior(attempts=1), iterations=120), *MANY_CONTACTS),
         "a point to start from is given: Newton steps on its contact states, then interior points of the cones",
         "stack 1:1 box, stack 1:1 cone",
         trusts=NEARLY,
@@ -196,7 +203,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "many contacts",
         lambda it: it.has_contacts and it.n > FEW_CONTACT_ROWS and it.is_formed,
-        (Step(NNCG(), iterations=60, is_eager=True), Step(ConeInterior(attempts=1), from_best=False), *MANY_CONTACTS),
+        (Step(NNCG(), iterations=60, is_eager=True), Step(ConeInterior(attempts=1), iterations=120, from_best=False), *MANY_CONTACTS),
         "many contacts, which are redundant as a rule: a few sweeps, then interior points of the friction cones",
         "stack 1:1 box, stack 1:1 cone, stack 1:1000 cone, stack 1:1 convex, stack 1:1000 convex, stack 1:1 disc",
         trusts=NEARLY,

@@ -1,4 +1,4 @@
-"""Points on the central path next to a given point: where interior points begin if Newton steps from there lead nowhere."""
+"""Points on the central path next to a given point: where it begins if Newton steps from there lead nowhere."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ CLOSEST, HALVINGS = 1e-15, 50
 def centre_pairs(rows: ConeRows, it: Iterate, tau: float) -> None:
     """Move every pair z, v to z o v = tau target e, where z - r v stays what it is (r: impulse over speed, `RATIO`).
 
-    z - r v is what the projections of Alart & Curnier (1991) are taken of: it tells the state of a contact, and the pair
-    comes as near to that state as tau allows. Own heads move first, tails follow the moved heads.
+    Alart & Curnier (1991) project z - r v, which tells the state of a contact: the pair comes as near to that state as
+    tau allows. Own heads move first, tails follow the moved heads.
     """
     cones, aims = rows.cones, tau * it.target
     half_lines = np.flatnonzero((cones.mode == OWN) & (cones.count == 0))
