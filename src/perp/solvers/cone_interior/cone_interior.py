@@ -236,7 +236,7 @@ class ConeInterior(Method):
         from perp.kernels.conic.run import run
 
         conic = state.conic
-        with CONIC.work(max(count, 1) * (2.0 * conic.plan.cost + 1e3 * state.x.size)):
+        with CONIC.work(max(count, 1) * (conic.plan.cost / 15.0 + 1e3 * state.x.size)):
             made = run(
                 *(what, product_address(), conic.in_bodies, conic.symmetric, state.options),
                 *(state.rows.cones, conic.blocks, conic.system, conic.factor, state.iterate),
