@@ -203,7 +203,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "many contacts",
         lambda it: it.has_contacts and it.n > FEW_CONTACT_ROWS and it.is_formed,
-        (Step(NNCG(), iterations=60, is_eager=True), Step(ConeInterior(attempts=1), iterations=120, from_best=False), *MANY_CONTACTS),
+        (
+            Step(NNCG(), iterations=60, is_eager=True),
+            Step(ConeInterior(attempts=1), iterations=120, from_best=False),
+            *MANY_CONTACTS,
+        ),
         "many contacts, which are redundant as a rule: a few sweeps, then interior points of the friction cones",
         "stack 1:1 box, stack 1:1 cone, stack 1:1000 cone, stack 1:1 convex, stack 1:1000 convex, stack 1:1 disc",
         trusts=NEARLY,
