@@ -360,3 +360,18 @@ def test_a_rule_that_trusts_the_best_point_seeks_a_proof_after_its_chain(monkeyp
     tried = [one.method for one in perp.solve(problem).methods if one.method in ("pgs", "no_solution")]
     assert tried.index("no_solution") == place
     assert tried.count("no_solution") == 1
+
+
+@pytest.mark.parametrize(("below", "count"), [(np.inf, 2), (1e-12, 1)])
+def test_a_step_for_points_that_are_nearly_solutions_is_passed_over_far_from_one(monkeypatch, below, count):
+    steps = (Step(perp.PGS(), iterations=1), Step(perp.PSOR(), iterations=1, below=below))
+    monkeypatch.setattr(chain, "polish_best", lambda search: None)
+    monkeypatch.setattr(chain, "find_rule", lambda features: Rule("made up", bool, steps, "", "", trusts=np.inf))
+    problem = perp.gallery.make("box_stack", n=336, mass_ratio=100.0, model="cone").problem
+    tried = [one.method for one in perp.solve(problem).methods if one.method in ("pgs", "psor")]
+    assert tried == ["pgs", "psor"][:count]
+
+
+def test_what_is_told_beforehand_says_where_a_step_needs_a_good_point():
+    told = explain(perp.gallery.make("box_stack", n=336, model="cone").problem)
+    assert sum("if the residual is below 1e-05 by then" in line for line in told.chain) == 1

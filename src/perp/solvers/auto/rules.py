@@ -49,7 +49,7 @@ FEW_CONTACT_ROWS = 300
 LCP_CONTACT_ROWS = 1500
 """Beyond so many rows of contacts Stewart and Trinkle's LCP takes seconds, and its answer is a worse start."""
 
-NEARLY = 0.01
+NEARLY = 0.1
 """A scaled residual below which many contacts are taken for solvable: a proof that they are not is sought last."""
 
 ALMOST = 1e-5
@@ -112,12 +112,14 @@ LAST_RESORTS = (
 """For ordinary rows, whatever A is: each has solved some problem here that no other did."""
 
 MANY_CONTACTS = (
+    Step(NNCG(), iterations=3000),
     Step(ConeNewton(), iterations=100),
     Step(ConeNewton(), iterations=300, below=ALMOST),
     Step(ConeInterior(seed=1, attempts=3), from_best=False),
     Step(ADMM(), iterations=1500, most_rows=3000),
     Step(ConeNewton(), iterations=300),
     Step(ConeNewton(), iterations=50, from_compliance=True),
+    Step(ConeInterior(seed=4, attempts=4), from_best=False),
     Step(ConeNewton(), iterations=300, from_lcp=True, most_rows=LCP_CONTACT_ROWS),
     Step(BlockGaussSeidel(), iterations=5000),
     Step(ADMM(), iterations=5000),
