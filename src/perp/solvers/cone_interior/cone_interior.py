@@ -108,9 +108,11 @@ class ConeInterior(Method):
     Where the point is near a solution (`polish`), Newton's method on Alart and Curnier's equations (1991) is tried: it
     converges in a few factorisations to rounding errors if the states of all contacts are those of the solution, else
     the path goes on where it was. At the end of a path, and from a given start, steps that make things worse are taken
-    back, and the next have more compliance in their matrix. A start has 12 such steps, each an iteration; its solution
-    is taken where its motion is the one that `perp.solvers.selection` selects. Both need the body space; in contact
-    space every solve starts cold, and the path itself goes to the end, which rounding sets at about 1e-7.
+    back, and the next have more compliance in their matrix. A start has 12 such steps, each an iteration, or 4 where
+    they make no progress; its solution is taken where its motion is the one that `perp.solvers.selection` selects.
+    Where they fail, the path begins next to their best point for convex problems and contacts with compliance, and cold
+    for others. All this needs the body space; in contact space every solve starts cold, and the path itself goes to the
+    end, which rounding sets at about 1e-7.
 
     For convex problems (no head that follows) the path leads to a solution where there is one that is strictly inside.
     For Coulomb's law nothing is proved: the path may fold. Where it does, the targets of the contacts that block it are
@@ -142,7 +144,7 @@ class ConeInterior(Method):
     seed: int = option(0, About("of the targets of the first attempt; 0: equal ones", at_least=0))
     polish: bool = option(True, About("whether Newton steps on the states of contacts give the last digits"))
     space: str = option("auto", About("unknowns of the factor: velocities of bodies, or impulses", SPACES))
-    ordering: str = option("amd", ORDERING)
+    ordering: str = option("best", ORDERING)
 
     def __post_init__(self) -> None:
         for name in ("correctors", "refinements", "seed"):
