@@ -93,3 +93,43 @@ def test_where_newton_steps_from_a_start_lead_nowhere_the_path_begins_next_to_it
     np.testing.assert_allclose(problem.slack(warm.x), problem.slack(cold.x), atol=1e-6)
     spent = [result.history.counters["factorisations"][-1] for result in (cold, warm)]
     assert WARM_TRIALS < spent[1] < spent[0] + WARM_TRIALS
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_with_joints_and_fixed_rows_a_path_from_next_to_a_start_leads_to_the_solution(model):
+    """Equations have no pair that would bring their y to zero, and rows that cannot move are in b already."""
+    solved = 0
+    for seed in range(6):
+        problem = conic_problems.contacts(model, compliance=0.01, seed=seed)
+        method = ConeInterior(attempts=1)
+        answer = perp.solve(problem, method, tol=1e-10)
+        assert answer.success
+        state = method.start(problem, np.zeros(problem.n))
+        rng = np.random.default_rng(seed)
+        near = problem.project(answer.x * (1.0 + 0.01 * rng.standard_normal(problem.n)))
+        method._begin_next_to(problem, state, near, 0.1)
+        begun = state.marks[path.FACTORISATIONS]
+        while state.ended is None and state.is_near_start:
+            method.step(problem, state, 1)
+            state.is_due = False
+        solved += state.is_near_start
+        assert state.marks[path.FACTORISATIONS] - begun <= 20
+        np.testing.assert_allclose(problem.slack(state.x), answer.y, atol=1e-6)
+    assert solved == 6
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_solution_with_fixed_rows_is_known_at_once(model):
+    problem = conic_problems.contacts(model, compliance=0.01)
+    answer = perp.solve(problem, ConeInterior(), tol=1e-12)
+    again = perp.solve(problem, ConeInterior(), tol=1e-10, x0=answer.x)
+    assert again.success
+    assert again.iterations <= 1
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_starts_that_are_very_far_away_do_no_harm(model):
+    problem = gallery.make("box_stack", n=48, model=model).problem
+    for size in (1e12, 1e54):
+        start = problem.project(size * np.random.default_rng(0).standard_normal(problem.n))
+        assert perp.solve(problem, ConeInterior(), tol=1e-8, x0=start).success

@@ -156,7 +156,7 @@ class Iterate(NamedTuple):
 
 
 SAVED = 64
-"""How many of them."""
+"""How many of them, where paths may fold."""
 
 ROW_LINES = (
     "X", "Y", "ZH", "ZT", "VH", "VT",  # the point; z and v of the cones, heads and tails

@@ -311,6 +311,8 @@ def iterate(address, in_bodies, symmetric, options, blocks, cones, system, fac, 
         if stays_inside(cones, it, step):
             break
         step *= 0.9
+    if not isfinite(tau_after(cones, it, step)):
+        return False
     advance(cones, it, step)
     largest = 0.0
     for i in range(it.rows.shape[1]):

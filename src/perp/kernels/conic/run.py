@@ -24,7 +24,6 @@ from perp.kernels.conic.layout import (
     LIFT,
     LT,
     RATIO,
-    SAVED,
     VH,
     WEIGHT,
     P,
@@ -120,7 +119,7 @@ def keep(cones, it, back):
 @spliced
 def save(it, number):
     """Keep the point as number `number`; the oldest gives way."""
-    R, line = it.rows, it.saved[number % SAVED]
+    R, line = it.rows, it.saved[number % it.saved.shape[0]]
     n = R.shape[1]
     line[0], line[1] = -1.0, 0.0
     for i in range(n):
@@ -134,8 +133,8 @@ def go_back(it, number, tau):
     """To the last point whose step was good and whose tau was larger by `BACK`; returns its number, or -1."""
     R = it.rows
     n = R.shape[1]
-    for k in range(number, max(number - SAVED, -1), -1):
-        line = it.saved[k % SAVED]
+    for k in range(number, max(number - it.saved.shape[0], -1), -1):
+        line = it.saved[k % it.saved.shape[0]]
         if line[0] >= BACK * tau and line[1] > GOOD_STEP:
             for i in range(n):
                 R[X, i], R[Y, i], R[VH, i] = line[2 + i], line[2 + n + i], line[2 + 2 * n + i]
@@ -199,8 +198,8 @@ def run(what, address, in_bodies, symmetric, options, cones, blocks, system, fac
             marks[ENDED] = BROKEN
             return k + 1
         marks[HELP] = min(HARDER * marks[HELP], MOST_HELP) if marks[POOR] > 0.0 else max(marks[HELP] / EASIER, 1.0)
-        it.saved[number % SAVED, 0] = marks[TAU]
-        it.saved[number % SAVED, 1] = marks[LONGEST] if marks[SIGN] > 0.0 else 0.0
+        it.saved[number % it.saved.shape[0], 0] = marks[TAU]
+        it.saved[number % it.saved.shape[0], 1] = marks[LONGEST] if marks[SIGN] > 0.0 else 0.0
         marks[NUMBER] += 1.0
         marks[SINCE] += 1.0
         is_short = marks[LONGEST] < SHORT_STEP and (number >= EARLY or marks[LONGEST] < TINY_STEP)

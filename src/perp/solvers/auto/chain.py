@@ -8,6 +8,7 @@ from functools import partial
 from perp.problems.deadline import OutOfTime, now
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
+from perp.problems.residual_scale import cold_start
 from perp.solvers.auto.apart import solve_apart
 from perp.solvers.auto.endgame import (
     EXACT,
@@ -156,7 +157,7 @@ def _follow(search: Search, view: Reduced, features: Features, failures: int) ->
 
 def _attempt(search: Search, view: Reduced, step: Step, why: str) -> None:
     """Let one method try, and keep what it found."""
-    start = None
+    start = cold_start(view.problem) if step.is_cold else None
     if step.from_lcp:
         start = start_from_lcp(search, view)
     elif step.from_compliance:

@@ -69,6 +69,8 @@ class Step:
     """Its limit here; None for its own."""
     from_best: bool = True
     """Whether it starts at the best point so far; otherwise where the caller, or the cold start, is."""
+    is_cold: bool = False
+    """Whether it starts cold, also where the caller gave a point."""
     most_rows: int | None = None
     """Larger problems pass it over: it would take too long."""
     from_lcp: bool = False
@@ -115,18 +117,19 @@ MANY_CONTACTS = (
     Step(NNCG(), iterations=3000),
     Step(ConeNewton(), iterations=100),
     Step(ConeNewton(), iterations=300, below=ALMOST),
-    Step(ConeInterior(seed=1, attempts=3), from_best=False),
+    Step(ConeInterior(seed=1, attempts=3), is_cold=True),
     Step(ADMM(), iterations=1500, most_rows=3000),
     Step(ConeNewton(), iterations=300),
     Step(ConeNewton(), iterations=50, from_compliance=True),
-    Step(ConeInterior(seed=4, attempts=4), from_best=False),
+    Step(ConeInterior(seed=4, attempts=4), is_cold=True),
     Step(ConeNewton(), iterations=300, from_lcp=True, most_rows=LCP_CONTACT_ROWS),
     Step(BlockGaussSeidel(), iterations=5000),
     Step(ADMM(), iterations=5000),
     Step(PGS(), iterations=20_000),
     Step(APGD(), iterations=10_000),
 )
-"""After a first path of interior points. Further paths find other answers, or none: Newton's method is asked before."""
+"""After a first path of interior points. Further paths find other answers, or none: sweeps and Newton's method are
+asked before."""
 
 RULES: tuple[Rule, ...] = (
     Rule(

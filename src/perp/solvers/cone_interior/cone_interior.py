@@ -52,9 +52,10 @@ answer to be judged by."""
 WARM_TRIALS, WARM_PROGRESS = 4, 0.1
 """After so many of them F must be below this share of what the first left, or they are given up..."""
 
-WARM_PATH, WARM_TAU, LEAST_WARM_TAU = 25, 5.0, 1e-8
-"""...for a path from next to their best point, of so many iterations at most and given up at its first fold. It begins
-with a tau of so many times F^2, and of at least the last number times its unit^2."""
+WARM_PATH, WARM_FAR, WARM_TAU, LEAST_WARM_TAU = 25, 10.0, 5.0, 1e-8
+"""...for a path from next to their best point, of so many iterations at most and given up when it goes back at a fold;
+from points where F is not above so many times its unit. It begins with a tau of so many times F^2, and of at least the
+last number times its unit^2."""
 
 OPEN = "the solution next to the start was kept: its motion is one of several, and no path leads to another one"
 NEAR = 1e-5
@@ -141,7 +142,7 @@ class ConeInterior(Method):
     refinements: int = option(8, About("rounds of iterative refinement of a step, at most", at_least=0))
     boundary: float = option(0.9, About("share of the longest step inside the cones", above=0.0, below=1.0))
     attempts: int = option(4, About("paths to try, where one of them ends before a solution", at_least=1))
-    seed: int = option(0, About("of the targets of the first attempt; 0: equal ones", at_least=0))
+    seed: int = option(0, About("of scattered targets: attempt k, from 0 on, has seed + k; 0: none", at_least=0))
     polish: bool = option(True, About("whether Newton steps on the states of contacts give the last digits"))
     space: str = option("auto", About("unknowns of the factor: velocities of bodies, or impulses", SPACES))
     ordering: str = option("best", ORDERING)
@@ -314,7 +315,8 @@ class ConeInterior(Method):
         A, unit = problem.A.factored, state.rows.unit
         assert A is not None
         state.iterate.rows[layout.X] = np.multiply(x, unit, out=np.zeros(unit.size), where=np.isfinite(unit))
-        state.iterate.bodies[layout.V] = A.velocity(x)[state.conic.system.rows]
+        moved = np.where(state.rows.block_of_row >= 0, x, 0.0)  # b has what rows that cannot move do to the others
+        state.iterate.bodies[layout.V] = A.velocity(moved)[state.conic.system.rows]
 
     def _try_warm(self, problem: Problem, state: ConicState) -> int:
         """A Newton step from the caller's point. Where such steps lead to no solution, a path from next to their best
@@ -345,7 +347,7 @@ class ConeInterior(Method):
         if is_over:
             state.warm_steps = 0
             self._begin(state)
-            if state.spare is None and np.isfinite(reached) and state.ended is None and not is_rigid(problem):
+            if state.spare is None and reached <= WARM_FAR and state.ended is None and not is_rigid(problem):
                 self._begin_next_to(problem, state, self._answer(problem, state, layout.BEST), reached)
         return made
 
@@ -357,6 +359,8 @@ class ConeInterior(Method):
         self._take(problem, state, x)
         slack = problem.slack(x)
         it.rows[layout.Y] = np.divide(slack, rows.unit, out=np.zeros(x.size), where=rows.block_of_row >= 0)
+        equations = rows.row[np.diff(rows.first_cone) == 0]
+        it.rows[layout.Y, equations] = 0.0
         centre_pairs(rows, it, WARM_TAU * state.unit**2 * max(error**2, LEAST_WARM_TAU))
         state.is_near_start = True
         state.marks[run.SINCE] = run.MOST_ITERATIONS - WARM_PATH

@@ -47,7 +47,7 @@ class ConicSystem:
             target=np.ones(rows.cones.slot.size),
             H=np.zeros(int(np.sum(rows.width**2))),
             local=np.zeros(size * size + size),
-            saved=np.zeros((SAVED, 2 + 3 * n + unknowns)),
+            saved=np.zeros((1 if rows.symmetric else SAVED, 2 + 3 * n + unknowns)),
             krylov=np.zeros((max(refinements, 1), 3 * n + 2 * unknowns)),
         )
 
