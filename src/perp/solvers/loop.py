@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from math import inf, isnan
+from bisect import bisect_left
+from math import inf, isnan, log
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,9 @@ ROUNDING_LEVEL = 1e-12
 
 EPSILON = 1e-15
 """Rounding errors of this share of the largest entry reach every row that is coupled with it."""
+
+FIRST_LOOK_AHEAD, OPTIMISM = 10, 4.0
+"""Checks before an extrapolation, and how many times the limit of iterations it may say: rates are rough."""
 
 PATIENCE = 20
 """So many checks without a better residual, and as many as came before it, show that rounding level is reached."""
@@ -138,6 +142,7 @@ class _Run:
         self.iteration, self.checks, self.next_mark = 0, 0, 1
         self.seconds = self.setup_seconds = 0.0
         self.rows: list[Row] = []
+        self.least: list[float] = []
         self.merit, self.unchanged = inf, 0
         self.offer_watch: Watch | None = None
         self.check_every = stop.check_every or method.check_every
@@ -220,6 +225,7 @@ class _Run:
             log_check(self.method.label, self.rows[-1])
         if residual < self.best_residual:
             self.best_residual, self.best_iteration, self.best_check = residual, self.iteration, self.checks
+        self.least.append(self.best_residual)
         verdict = None if self.callback is None else self._ask(self.callback, answer)
         if residual <= self.stop.tol:
             self.best_iteration = self.iteration
@@ -268,9 +274,21 @@ class _Run:
     def _judge_limits(self) -> Verdict:
         if self.iteration >= self.limit:
             return Status.ITERATION_LIMIT, ""
+        if self.stop.extrapolate and self._extrapolated() > OPTIMISM * self.limit:
+            return Status.ITERATION_LIMIT, "at this rate it would be reached before the tolerance"
         if self._is_late():
             return Status.TIME_LIMIT, ""
         return None
+
+    def _extrapolated(self) -> float:
+        """The iteration at which the residual would be within the tolerance, at the rate of the last half of them."""
+        if self.iteration < FIRST_LOOK_AHEAD * self.check_every:
+            return 0.0
+        middle = bisect_left(self.rows, 0.5 * self.iteration, key=lambda row: row[0])
+        fallen = log(self.least[middle] / self.best_residual)
+        left = log(self.best_residual / self.stop.tol) if self.stop.tol > 0.0 else inf
+        rest = self.iteration - self.rows[middle][0]
+        return self.iteration + rest * left / fallen if fallen > 0.0 else inf
 
     def _name_standstill(self, state: State, largest: float) -> Verdict:
         """x is where it was some iterations ago: one more tells a standstill from a cycle.

@@ -38,6 +38,9 @@ class Stopping:
     than is left is not begun, so that a solve may also end a little earlier, with TIME_LIMIT."""
     check_every: int | None = None
     """Iterations between two checks; None lets the method choose."""
+    extrapolate: bool = False
+    """End with ITERATION_LIMIT as soon as the limit will be reached before the tolerance, at the rate at which the
+    residual has fallen in the last half of the iterations."""
     keep: str = "best"
     """Which iterate a failed solve returns: the one with the least residual of all that were checked, or the last.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from perp.problems.deadline import OutOfTime, now
@@ -147,7 +148,7 @@ def _follow(search: Search, view: Reduced, features: Features, failures: int) ->
         polish_best(search)
         if search.is_certain:
             break
-        failures += 1
+        failures += not step.is_try
         reason = f"{step.method.label} did not end in a certain answer"
         has_doubts = failures >= DOUBTS and search.scaled > rule.trusts
         if has_doubts and search.is_open and not search.has_sought_proof:
@@ -169,6 +170,7 @@ def _attempt(search: Search, view: Reduced, step: Step, why: str) -> None:
         start = view.problem.project(view.restrict(search.x if step.from_best else search.start))
     eagerness = EXACT / search.stop.tol if step.is_eager and EXACT < search.stop.tol <= ROUGH else 1.0
     stop = search.leave(view.problem, step.method, step.iterations, view.shrinkage * eagerness)
+    stop = replace(stop, extrapolate=stop.extrapolate or step.is_try)
     callback = translate(search, view.recover)
     try:
         result = run_method(view.problem, step.method, start, stop, callback, search.begun, search.notes)

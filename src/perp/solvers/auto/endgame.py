@@ -43,7 +43,8 @@ UNSELECTED = "the law of friction leaves the motion open here, and the compliant
 def polish_best(search: Search) -> None:
     """The last digits, where they are cheap, and a last chance where a method gave up nearby.
 
-    A point that is certain only because x is large is polished, too, before it is taken for an answer.
+    A point that is certain only because x is large is polished, too, before it is taken for an answer. What was
+    polished is not polished again.
     """
     if search.is_certain:
         is_cheap = search.scaled > EXACT and search.problem.n <= POLISHED_ROWS and search.stop.tol <= ROUGH
@@ -51,7 +52,7 @@ def polish_best(search: Search) -> None:
     else:
         near = NEAR_CONTACTS if isinstance(search.problem, ContactProblem) else NEAR
         is_wanted = search.is_open and search.scaled <= near
-    if not is_wanted or search.seconds_left <= 0.0:
+    if not is_wanted or search.polished is search.x or search.seconds_left <= 0.0:
         return
     before = now()
     polished = polish(search.problem, search.x, max_seconds=search.seconds_left)
@@ -59,6 +60,7 @@ def polish_best(search: Search) -> None:
         search.consider(polished.x, search.method)
         status = Status.CONVERGED if search.is_certain else Status.REDUCED_ACCURACY
         search.record("polish", status, before, polished.how, residual=search.residual)
+    search.polished = search.x
     if not search.is_certain and search.scaled <= EXACT:
         search.settle()
 

@@ -47,7 +47,8 @@ FEW_CONTACT_ROWS = 300
 """About a hundred contacts: with more of them, sweeps stall on the redundant ones, and factors are worth their time."""
 
 LCP_CONTACT_ROWS = 1500
-"""Beyond so many rows of contacts Stewart and Trinkle's LCP takes seconds, and its answer is a worse start."""
+"""Beyond so many rows of contacts Stewart and Trinkle's LCP takes seconds, as Dantzig's pivots do, and its answer is a
+worse start."""
 
 NEARLY = 0.1
 """A scaled residual below which many contacts are taken for solvable: a proof that they are not is sought last."""
@@ -79,6 +80,9 @@ class Step:
     """Whether it starts at the answer for contacts with a little compliance, which is found first."""
     below: float | None = None
     """It is passed over where the scaled residual of the best point is not below this."""
+    is_try: bool = False
+    """Whether it is given up as soon as its rate says that it will not be done within its limit. That it fails is no
+    reason for doubts."""
     is_eager: bool = False
     """Whether it goes on to the last digits, which cost it less than a polish would."""
 
@@ -117,7 +121,8 @@ MANY_CONTACTS = (
     Step(NNCG(), iterations=3000),
     Step(ConeNewton(), iterations=100),
     Step(ConeNewton(), iterations=300, below=ALMOST),
-    Step(ConeInterior(seed=1, attempts=3), is_cold=True),
+    Step(ConeInterior(seed=1, attempts=3, pivots=0), is_cold=True),
+    Step(Dantzig(), from_best=False, most_rows=LCP_CONTACT_ROWS),
     Step(ADMM(), iterations=1500, most_rows=3000),
     Step(ConeNewton(), iterations=300),
     Step(ConeNewton(), iterations=50, from_compliance=True),
@@ -200,7 +205,12 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "many contacts, warm",
         lambda it: it.has_contacts and it.is_warm and it.n > FEW_CONTACT_ROWS and it.is_formed,
-        (Step(ConeInterior(attempts=1), iterations=120), *MANY_CONTACTS),
+        (
+            Step(ConeInterior(attempts=0), from_best=False, is_try=True),
+            Step(NNCG(), iterations=1000, is_try=True),
+            Step(ConeInterior(attempts=1, pivots=0), iterations=120),
+            *MANY_CONTACTS,
+        ),
         "a point to start from is given: Newton steps on its contact states, then interior points of the cones",
         "stack 1:1 box, stack 1:1 cone",
         trusts=NEARLY,
@@ -210,7 +220,7 @@ RULES: tuple[Rule, ...] = (
         lambda it: it.has_contacts and it.n > FEW_CONTACT_ROWS and it.is_formed,
         (
             Step(NNCG(), iterations=60, is_eager=True),
-            Step(ConeInterior(attempts=1), iterations=120, from_best=False),
+            Step(ConeInterior(attempts=1, pivots=0), iterations=120, from_best=False),
             *MANY_CONTACTS,
         ),
         "many contacts, which are redundant as a rule: a few sweeps, then interior points of the friction cones",

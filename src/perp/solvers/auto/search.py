@@ -78,6 +78,8 @@ class Search:
         self.exhausted: Certificate | None = None
         """That every index set is refuted; so it stands unless a method finds a point within the tolerance."""
         self.ray: Vector | None = None
+        self.polished: Vector | None = None
+        """The best point when a polish was last tried."""
         self.trail: list[Attempt] = []
         self.histories: list[History] = []
         self.iterations, self.best_iteration, self.seconds = 0, 0, 0.0
