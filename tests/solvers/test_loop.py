@@ -14,7 +14,7 @@ from hypothesis import given
 import perp
 from perp import Status
 from perp.problems import deadline
-from perp.solvers.loop import SolveInterrupted
+from perp.solvers.loop import FIRST_LOOK_AHEAD, SolveInterrupted
 from perp.solvers.method import Method, State
 
 
@@ -106,6 +106,28 @@ def test_an_unchanged_active_set_can_stop_the_loop():
     result = run(*points, stop=perp.Stopping(unchanged_checks=3))
     assert result.status is Status.ACTIVE_SET_UNCHANGED
     assert result.iterations == 4  # the set changes with the first step, then stays for three checks
+
+
+@pytest.mark.parametrize(("rate", "succeeds"), [(0.5, True), (0.9, True), (0.999, False), (1.0 - 1e-9, False)])
+def test_a_rate_that_the_limit_leaves_no_time_for_can_end_the_loop(rate, succeeds):
+    """At most 300 iterations for 1e-8: rates of 0.94 and below suffice."""
+    points = [1.0 + rate**k for k in range(400)]
+    plain = run(*points, check_every=1, max_iterations=300)
+    early = run(*points, check_every=1, max_iterations=300, stop=perp.Stopping(extrapolate=True))
+    assert plain.success is early.success is succeeds
+    if succeeds:
+        assert early.iterations == plain.iterations
+    else:
+        assert early.status is plain.status is Status.ITERATION_LIMIT
+        assert early.iterations == FIRST_LOOK_AHEAD
+        assert "rate" in early.message
+
+
+def test_an_extrapolation_goes_by_the_last_half_of_the_iterations():
+    points = [2.0] * 12 + [1.0 + 0.5**k for k in range(1, 60)]
+    assert not run(*points, check_every=1, max_iterations=60, stop=perp.Stopping(extrapolate=True)).success
+    points = [1.0 + 0.99**k for k in range(4)] + [1.0 + 0.5**k for k in range(1, 60)]
+    assert run(*points, check_every=1, max_iterations=60, stop=perp.Stopping(extrapolate=True)).success
 
 
 def test_the_tolerance_is_judged_before_every_other_criterion():

@@ -172,6 +172,21 @@ def test_a_warm_start_at_the_answer_is_the_answer():
     assert "warm start" in near.methods[0].why
 
 
+def test_many_contacts_are_tried_by_newton_steps_and_sweeps_from_the_start_before_a_path():
+    """Steps that are tries may fail without leaving doubts whether there is a solution."""
+    problem = perp.gallery.make("box_stack", n=600, model="cone", mass_ratio=1e4, friction=0.7).problem
+    answer = perp.solve(problem)
+    near = perp.solve(problem, x0=answer.x * (1.0 + 1e-6))
+    assert near.success
+    assert [one.method for one in near.methods] == ["cone_interior"]
+    assert near.iterations < 12
+    far = perp.solve(problem, x0=problem.project(np.random.default_rng(0).random(problem.n)))
+    assert far.success
+    asked = [one.method for one in far.methods if one.method != "polish"]
+    assert asked[:2] == ["cone_interior", "nncg"]
+    assert "no_solution" not in asked
+
+
 def test_rows_and_columns_of_very_unlike_size_are_solved():
     rng = np.random.default_rng(7)
     for _ in range(10):

@@ -13,6 +13,7 @@ import perp
 from perp import ConeInterior, Status, gallery
 from perp.errors import MethodRefused
 from perp.kernels.conic import layout, polish, run
+from perp.solvers.cone_interior.cone_interior import WARM_STEPS
 
 EXACT = 1e-12
 
@@ -134,6 +135,20 @@ def test_a_start_that_misleads_is_given_up(model):
     misled = solve(problem, x0=100.0 * np.random.default_rng(0).random(problem.n))
     assert misled.success
     np.testing.assert_allclose(misled.y, solve(problem).y, atol=1e-8)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_without_attempts_there_are_newton_steps_from_the_start_and_nothing_else(model):
+    problem = stack(model)
+    near = solve(problem).x * (1.0 + 1e-6)
+    assert solve(problem, x0=near, attempts=0).success
+    for start in (100.0 * np.random.default_rng(0).random(problem.n), np.zeros(problem.n)):
+        result = solve(problem, x0=start, attempts=0)
+        assert 0 < result.history.counters["factorisations"][-1] <= WARM_STEPS
+        if not result.success:
+            assert result.status is Status.STAGNATED
+            assert "no path is allowed" in result.message
+            assert result.residual <= perp.verify(problem, problem.project(start)).residual
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -344,7 +359,7 @@ def test_body_space_needs_bodies():
         ({"boundary": 0.0}, "boundary"),
         ({"friction_target": 0.0}, "friction_target"),
         ({"correctors": -1}, "correctors"),
-        ({"attempts": 0}, "attempts"),
+        ({"attempts": -1}, "attempts"),
         ({"seed": -1}, "seed"),
         ({"space": "bodies"}, "space"),
         ({"ordering": "none"}, "ordering"),

@@ -166,7 +166,6 @@ ROW_LINES = (
     "RHS", "RD", "ED", "HX", "JV", "QX",  # g - r_d, r_d; memory of the solves
     "B", "C", "LIFT", "CENTRE", "WEIGHT", "RATIO",
     "KEPT_X", "KEPT_Y", "KEPT_VH", "BEST",
-    "STATE", "TX", "TY", "SHIFT", "GIVEN_C",
 )  # fmt: skip
 (
     X, Y, ZH, ZT, VH, VT,
@@ -176,11 +175,10 @@ ROW_LINES = (
     RHS, RD, ED, HX, JV, QX,
     B, C, LIFT, CENTRE, WEIGHT, RATIO,
     KEPT_X, KEPT_Y, KEPT_VH, BEST,
-    STATE, TX, TY, SHIFT, GIVEN_C,
 ) = range(len(ROW_LINES))  # fmt: skip
 """C: compliance. LIFT: what is added to it in the matrix alone. WEIGHT: the mean A_ii of a row's block. RATIO: its
 impulse over its speed, by which a polish tells what is small."""
 
-BODY_LINES = ("V", "DV", "RP", "EP", "KEPT_V", "BEST_V", "ROOT", "TV", "PHI", "STEP")
-V, DV, RP, EP, KEPT_V, BEST_V, ROOT, TV, PHI, STEP = range(len(BODY_LINES))
+BODY_LINES = ("V", "DV", "RP", "EP", "KEPT_V", "BEST_V", "ROOT")
+V, DV, RP, EP, KEPT_V, BEST_V, ROOT = range(len(BODY_LINES))
 """ROOT: 1 / sqrt(M_ii), by which r_p is measured."""

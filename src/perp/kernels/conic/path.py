@@ -70,7 +70,7 @@ LOW, HIGH = 0.1, 10.0
 
 # places in `marks`, the numbers that an iteration leaves
 TAU, SIGMA, LONGEST, SIGN, FACTORISATIONS, SOLVES, LINEAR, POOR = range(8)
-MARKS = 32
+MARKS = 24
 
 
 @part

@@ -26,13 +26,10 @@ from perp.kernels.conic.layout import (
     FOLLOWING,
     HX,
     LIFT,
-    PHI,
     OWN,
     RATIO,
     ROOT,
     RP,
-    SHIFT,
-    STATE,
     VH,
     VT,
     WEIGHT,
@@ -58,11 +55,6 @@ HARDER, MOST_DAMPING = 10.0, 1e6
 POLISHED, WORSE, DAMPING, IS_NEW = range(8, 12)
 
 
-OPEN, PRESSES, STICKS, SLIDES = 0.0, 1.0, 2.0, 3.0
-"""States, in STATE: at the slot of cones with a head of their own (with tails: all but PRESSES), at the tail of others
-(the last two)."""
-
-
 class Rules(NamedTuple):
     """How a polish goes on where F grows, and how soft the matrix of a step is."""
 
@@ -82,39 +74,11 @@ def tail_argument(tail, count, r, zt, vt, out):
     return sqrt(total)
 
 
-@part
-def read_states(blocks, cones, it):
-    """The states of all cones, as s = z - r v shows them."""
-    R = it.rows
-    state, s = R[STATE], R[HX]
-    zh, zt, vh, vt = R[ZH], R[ZT], R[VH], R[VT]
-    for b in range(blocks.row.size):
-        first, last = blocks.cones[b], blocks.cones[b + 1]
-        if first == last:
-            continue
-        r, radius = R[RATIO, blocks.row[b]], 0.0
-        if cones.mode[first] == OWN:
-            slot, tail, count = cones.slot[first], cones.tail[first], cones.count[first]
-            radius = zh[slot] - r * vh[slot]
-            if count > 0:
-                norm = tail_argument(tail, count, r, zt, vt, s)
-                state[slot] = STICKS if norm <= radius else (OPEN if norm <= -radius else SLIDES)
-                continue
-            state[slot] = PRESSES if radius > 0.0 else OPEN
-            first += 1
-        for k in range(first, last):
-            tail = cones.tail[k]
-            limit = max(radius, 0.0) if cones.mode[k] == FOLLOWING else cones.offset[k]
-            norm = tail_argument(tail, cones.count[k], r, zt, vt, s)
-            state[tail] = STICKS if norm <= limit and limit > 0.0 else SLIDES
-
-
 @piece
 def linearise(blocks, cones, it):
-    """H, and dx0 in DX, for the states in STATE; returns the largest entry of F, impulses times sqrt(A_ii): the root of
-    an energy."""
+    """H, and dx0 in DX; returns the largest entry of F, impulses times sqrt(A_ii): the root of an energy."""
     H, R = it.H, it.rows
-    dx, s, y, state = R[DX], R[HX], R[Y], R[STATE]
+    dx, s, y = R[DX], R[HX], R[Y]
     zh, zt, vh, vt = R[ZH], R[ZT], R[VH], R[VT]
     largest = 0.0
     for i in range(dx.size):
@@ -138,7 +102,7 @@ def linearise(blocks, cones, it):
                 largest = max(largest, unit * _linearise_own(slot, cones.tail[first], row, d, at, r, c_head, it))
                 continue
             radius = zh[slot] - r * vh[slot]
-            presses = state[slot] == PRESSES
+            presses = radius > 0.0
             if presses:
                 F_n = r * vh[slot]
                 H[at] = 1.0 / c_head
@@ -151,11 +115,11 @@ def linearise(blocks, cones, it):
         for k in range(first, last):
             tail, count = cones.tail[k], cones.count[k]
             follows = cones.mode[k] == FOLLOWING
-            limit = (radius if presses else 0.0) if follows else cones.offset[k]
+            limit = max(radius, 0.0) if follows else cones.offset[k]
             norm = tail_argument(tail, count, r, zt, vt, s)
             c_tail = R[C, tail] + R[LIFT, tail]
             o = tail - row
-            if state[tail] == STICKS:
+            if norm <= limit and limit > 0.0:  # sticks
                 for i in range(o, o + count):
                     H[at + i * d + i] = 1.0 / c_tail
                     dx[row + i] = -vt[row + i] / c_tail
@@ -191,7 +155,7 @@ def _linearise_own(slot, tail, row, d, at, r, c_head, it):
     norm = tail_argument(tail, count, r, zt, vt, s)
     c_tail = R[C, tail] + R[LIFT, tail]
     largest = 0.0
-    if R[STATE, slot] == STICKS:
+    if norm <= head:
         H[at] = 1.0 / c_head
         dx[row] = -v_head / c_head
         largest = abs(v_head) / R[WEIGHT, row]
@@ -200,7 +164,7 @@ def _linearise_own(slot, tail, row, d, at, r, c_head, it):
             dx[row + i] = -vt[row + i] / c_tail
             largest = max(largest, abs(vt[row + i]) / R[WEIGHT, row])
         return largest
-    if R[STATE, slot] == OPEN:
+    if norm <= -head:
         dx[row] = -z_head
         largest = abs(z_head)
         for i in range(1, d):
@@ -233,41 +197,21 @@ def _linearise_own(slot, tail, row, d, at, r, c_head, it):
 
 
 @part
-def measure(linearise_at, reads, shift, blocks, cones, system, it):
-    """y = J V + C x + b, r_p, and the blocks there, of the states that the point shows (`reads`) or that STATE has.
-
-    Returns the size of F, or of r_p where that is larger.
-    """
+def measure(linearise_at, blocks, cones, system, it):
+    """y = J V + C x + b, r_p, and the blocks there; returns the size of F, or of r_p where that is larger."""
     R, r_p = it.rows, it.bodies[RP]
     for i in range(r_p.size):
-        r_p[i] = shift * it.bodies[PHI, i]
+        r_p[i] = 0.0
     push(blocks, system, it.local, R[X], r_p)
     multiply(system, -1.0, it.bodies[V], r_p)
     for i in range(R.shape[1]):
-        R[Y, i] = R[C, i] * R[X, i] + R[B, i] + shift * R[SHIFT, i]
+        R[Y, i] = R[C, i] * R[X, i] + R[B, i]
     pull(blocks, system, it.local, it.bodies[V], R[Y])
     read_cones(cones, it)
-    if reads:
-        read_states(blocks, cones, it)
     F = call_linearise(linearise_at, (blocks, cones, it))
     for i in range(r_p.size):
         F = max(F, abs(r_p[i]) * it.bodies[ROOT, i])
     return F
-
-
-@part
-def solve_states(blocks, system, fac, it, dx, dV, jv):
-    """dx = dx0 - H J dV with K dV = J^T dx0 + r, and J dV; dx has dx0 and dV has r before."""
-    push(blocks, system, it.local, dx, dV)
-    solve_factor(fac, dV)
-    for i in range(jv.size):
-        jv[i] = 0.0
-    pull(blocks, system, it.local, dV, jv)
-    for b in range(blocks.row.size):
-        row, d, at = blocks.row[b], blocks.width[b], blocks.matrix[b]
-        for i in range(d):
-            for j in range(d):
-                dx[row + i] -= it.H[at + i * d + j] * jv[row + j]
 
 
 @spliced
@@ -303,7 +247,7 @@ def polish(
     R, dx, ep = it.rows, it.rows[DX], it.bodies[EP]
     n, m = dx.size, ep.size
     for k in range(most + 1):
-        F = measure(linearise_at, True, 0.0, blocks, cones, system, it)
+        F = measure(linearise_at, blocks, cones, system, it)
         if marks[IS_NEW] > 0.0:
             marks[IS_NEW] = 0.0
             marks[WORSE] += 1.0
@@ -326,7 +270,7 @@ def polish(
                 R[X, i] = R[BEST, i]
             for i in range(m):
                 it.bodies[V, i] = it.bodies[BEST_V, i]
-            F = measure(linearise_at, True, 0.0, blocks, cones, system, it)
+            F = measure(linearise_at, blocks, cones, system, it)
         if k == most:
             return True
         softness = marks[DAMPING] * min(max(softer * F / unit, SOFTNESS), SOFTEST)
@@ -339,7 +283,16 @@ def polish(
             return False
         for i in range(m):
             ep[i] = it.bodies[RP, i]
-        solve_states(blocks, system, fac, it, dx, ep, R[ED])
+        push(blocks, system, it.local, dx, ep)
+        solve_factor(fac, ep)
+        for i in range(n):
+            R[ED, i] = 0.0
+        pull(blocks, system, it.local, ep, R[ED])
+        for b in range(blocks.row.size):
+            row, d, at = blocks.row[b], blocks.width[b], blocks.matrix[b]
+            for i in range(d):
+                for j in range(d):
+                    dx[row + i] -= it.H[at + i * d + j] * R[ED, row + j]
         for i in range(n):
             R[X, i] += dx[i]
         for i in range(m):

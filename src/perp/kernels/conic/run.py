@@ -34,7 +34,7 @@ from perp.kernels.conic.layout import (
 )
 from perp.kernels.conic.path import FACTORISATIONS, LONGEST, MARKS, POOR, SIGN, TAU, read_cones, stick_softly
 from perp.kernels.conic.pieces import call_iterate, call_linearise, call_polish
-from perp.kernels.conic.polish import POLISHED, Rules, begin_polish, read_states
+from perp.kernels.conic.polish import POLISHED, Rules, begin_polish
 
 START, FOLLOW, POLISH = 0, 1, 2
 """What to do."""
@@ -281,7 +281,6 @@ def _polish(address, symmetric, options, most, rules, unit, blocks, cones, syste
 @spliced
 def _is_promising(options, cones, blocks, it, marks, unit):
     read_cones(cones, it)
-    read_states(blocks, cones, it)
     marks[ERROR] = call_linearise(options.pieces.linearise, (blocks, cones, it))
     blocked = marks[LONGEST] < BLOCKED
     near, again = (BLOCKED_NEAR, BLOCKED_AGAIN) if blocked else (NEAR, AGAIN)

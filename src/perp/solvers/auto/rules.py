@@ -47,8 +47,7 @@ FEW_CONTACT_ROWS = 300
 """About a hundred contacts: with more of them, sweeps stall on the redundant ones, and factors are worth their time."""
 
 LCP_CONTACT_ROWS = 1500
-"""Beyond so many rows of contacts Stewart and Trinkle's LCP takes seconds, as Dantzig's pivots do, and its answer is a
-worse start."""
+"""Beyond so many rows of contacts Stewart and Trinkle's LCP takes seconds, and its answer is a worse start."""
 
 NEARLY = 0.1
 """A scaled residual below which many contacts are taken for solvable: a proof that they are not is sought last."""
@@ -121,8 +120,7 @@ MANY_CONTACTS = (
     Step(NNCG(), iterations=3000),
     Step(ConeNewton(), iterations=100),
     Step(ConeNewton(), iterations=300, below=ALMOST),
-    Step(ConeInterior(seed=1, attempts=3, pivots=0), is_cold=True),
-    Step(Dantzig(), from_best=False, most_rows=LCP_CONTACT_ROWS),
+    Step(ConeInterior(seed=1, attempts=3), is_cold=True),
     Step(ADMM(), iterations=1500, most_rows=3000),
     Step(ConeNewton(), iterations=300),
     Step(ConeNewton(), iterations=50, from_compliance=True),
@@ -208,10 +206,10 @@ RULES: tuple[Rule, ...] = (
         (
             Step(ConeInterior(attempts=0), from_best=False, is_try=True),
             Step(NNCG(), iterations=1000, is_try=True),
-            Step(ConeInterior(attempts=1, pivots=0), iterations=120),
+            Step(ConeInterior(attempts=1), iterations=120),
             *MANY_CONTACTS,
         ),
-        "a point to start from is given: Newton steps on its contact states, then interior points of the cones",
+        "a point to start from is given: Newton steps on its contact states, sweeps, then interior points of the cones",
         "stack 1:1 box, stack 1:1 cone",
         trusts=NEARLY,
     ),
@@ -220,7 +218,7 @@ RULES: tuple[Rule, ...] = (
         lambda it: it.has_contacts and it.n > FEW_CONTACT_ROWS and it.is_formed,
         (
             Step(NNCG(), iterations=60, is_eager=True),
-            Step(ConeInterior(attempts=1, pivots=0), iterations=120, from_best=False),
+            Step(ConeInterior(attempts=1), iterations=120, from_best=False),
             *MANY_CONTACTS,
         ),
         "many contacts, which are redundant as a rule: a few sweeps, then interior points of the friction cones",

@@ -57,10 +57,6 @@ WARM_PATH, WARM_FAR, WARM_TAU, LEAST_WARM_TAU = 25, 10.0, 5.0, 1e-8
 from points where F is not above so many times its unit. It begins with a tau of so many times F^2, and of at least the
 last number times its unit^2."""
 
-CURVE_ROWS, CURVE_LEAD, CURVE_STEPS = 1500, 30, 30
-"""Rows up to which curves of solutions are followed: at 2,772 rows 6,000 pivots led nowhere. Each begins at the point
-that a path has after so many iterations, and up to so many Newton steps end it."""
-
 OPEN = "the solution next to the start was kept: its motion is one of several, and no path leads to another one"
 NEAR = 1e-5
 """F, as a share of its unit, at which a path that stalls is near a solution that rounding errors hide."""
@@ -84,13 +80,6 @@ class ConicState(State):
     is_near_start: bool = False
     """Whether the path begins next to the given point."""
     attempt: int = 0
-    curve: int = -1
-    """The number of the point from which a curve of solutions is followed; -1: a path is."""
-    lead: int = 0
-    """Iterations of a path that are left before the next curve begins."""
-    pivots: int = 0
-    """Pivots along the curve that are left."""
-    begins_curve: bool = False
     spare: Vector | None = None
     """A solution next to the given point whose motion is one of several (`perp.solvers.selection`)."""
 
@@ -142,9 +131,7 @@ class ConeInterior(Method):
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})
     requires: ClassVar[str] = "a positive semidefinite A, best in factored form; contacts may be redundant"
     reference: ClassVar[str] = "Nesterov & Todd 1997; Mehrotra 1992; Gondzio 1996; Alart & Curnier 1991"
-    counted: ClassVar[tuple[str, ...]] = (
-        *("tau", "step_length", "factorisations", "solves", "turns", "attempts", "pivots"),
-    )
+    counted: ClassVar[tuple[str, ...]] = ("tau", "step_length", "factorisations", "solves", "turns", "attempts")
     check_every: ClassVar[int] = 4
     scales_itself: ClassVar[bool] = True
 
@@ -155,11 +142,8 @@ class ConeInterior(Method):
     refinements: int = option(8, About("rounds of iterative refinement of a step, at most", at_least=0))
     boundary: float = option(0.9, About("share of the longest step inside the cones", above=0.0, below=1.0))
     attempts: int = option(
-        4, About("paths to try, where one of them ends before a solution; 0: Newton steps from a start alone", at_least=0)
-    )
-    pivots: int = option(
-        3000,
-        About("with boxed friction: of each curve that is followed where all paths fail, up to 1,500 rows", at_least=0),
+        4,
+        About("paths to try, where one of them ends before a solution; 0: Newton steps from a start alone", at_least=0),
     )
     seed: int = option(0, About("of scattered targets: attempt k, from 0 on, has seed + k; 0: none", at_least=0))
     polish: bool = option(True, About("whether Newton steps on the states of contacts give the last digits"))
@@ -167,7 +151,7 @@ class ConeInterior(Method):
     ordering: str = option("best", ORDERING)
 
     def __post_init__(self) -> None:
-        for name in ("attempts", "correctors", "pivots", "refinements", "seed"):
+        for name in ("attempts", "correctors", "refinements", "seed"):
             require_count(getattr(self, name), name)
         for name in ("friction_target", "boundary"):
             require_number(getattr(self, name), name, positive=True)
@@ -190,8 +174,7 @@ class ConeInterior(Method):
     def default_iterations(self, problem: Problem) -> int:
         from perp.kernels.conic.run import MOST_ITERATIONS
 
-        curve = CURVE_LEAD + self.pivots if self.pivots and problem.n <= CURVE_ROWS else 0
-        return WARM_STEPS + WARM_PATH + (MOST_ITERATIONS + curve) * self.attempts
+        return WARM_STEPS + WARM_PATH + MOST_ITERATIONS * self.attempts
 
     def start(self, problem: Problem, x: Vector) -> ConicState:
         from perp.kernels.conic import layout, path
@@ -211,7 +194,7 @@ class ConeInterior(Method):
             marks=np.zeros(path.MARKS),
             unit=float(np.max(np.abs(conic.b) / np.sqrt(weight), initial=0.0)) or 1.0,
             options=self._kernel_options(rows),
-            warm_steps=WARM_STEPS if self.polish and conic.in_bodies and (x != cold_start(problem)).any() else 0,
+            warm_steps=WARM_STEPS if self._tries_start(problem, x) and conic.in_bodies else 0,
             repeatable=False,
             ends_itself=True,
             counters=dict.fromkeys(self.counted, 0.0),
@@ -221,6 +204,9 @@ class ConeInterior(Method):
         else:
             self._begin(state)
         return state
+
+    def _tries_start(self, problem: Problem, x: Vector) -> bool:
+        return self.polish and (not self.attempts or bool((x != cold_start(problem)).any()))
 
     def _kernel_options(self, rows: ConeRows) -> Options:
         from perp.kernels.conic.run import find_pieces
@@ -240,14 +226,11 @@ class ConeInterior(Method):
             if state.warm_steps:
                 done += self._try_warm(problem, state)
                 continue
-            if state.curve >= 0:
-                done += self._follow_curve(problem, state, count - done)
-                continue
             done += self._run(state, run.FOLLOW, count - done)
             self._judge(problem, state)
         state.unused = count - done
         marks = state.marks
-        state.counters |= {  # pivots are counted as they are made
+        state.counters |= {
             "tau": marks[path.TAU],
             "step_length": marks[path.LONGEST],
             "factorisations": marks[path.FACTORISATIONS],
@@ -323,19 +306,14 @@ class ConeInterior(Method):
     def _begin_warm(self, problem: Problem, state: ConicState) -> None:
         """From the caller's point."""
         from perp.kernels.conic import layout, run
+        from perp.kernels.conic.polish import DAMPING, IS_NEW, POLISHED, WORSE
 
+        marks = state.marks
         self._take(problem, state, state.x)
         x, block = state.iterate.rows[layout.X], state.rows.block_of_row
         self._set_ratios(state, np.bincount(block[block >= 0], x[block >= 0] ** 2, state.rows.row.size))
-        self._begin_polish(state)
-        state.marks[run.ENDED] = run.GOES_ON
-
-    @staticmethod
-    def _begin_polish(state: ConicState) -> None:
-        """Newton steps from the point as it is."""
-        from perp.kernels.conic.polish import DAMPING, IS_NEW, POLISHED, WORSE
-
-        state.marks[[POLISHED, WORSE, DAMPING, IS_NEW]] = np.inf, 0.0, 1.0, 1.0
+        marks[POLISHED], marks[WORSE], marks[DAMPING], marks[IS_NEW] = np.inf, 0.0, 1.0, 1.0
+        marks[run.ENDED] = run.GOES_ON
 
     @staticmethod
     def _take(problem: Problem, state: ConicState, x: Vector) -> None:
@@ -415,57 +393,7 @@ class ConeInterior(Method):
                 self._begin(state)
             else:
                 state.attempt -= 1
-                self._next_curve(problem, state, is_near)
-
-    def _next_curve(self, problem: Problem, state: ConicState, is_near: bool = False) -> None:
-        """Begin where a curve of solutions may begin, or give up."""
-        state.curve += 1
-        may_follow = self.pivots > 0 and state.conic.in_bodies and state.rows.is_straight and not is_near
-        if not may_follow or problem.n > CURVE_ROWS or state.curve == self.attempts:
-            self._give_up(state, "no path that was tried leads to a solution")
-            return
-        state.attempt, state.lead, state.pivots, state.begins_curve = state.curve, CURVE_LEAD, self.pivots, True
-        self._begin(state)
-
-    def _follow_curve(self, problem: Problem, state: ConicState, count: int) -> int:
-        """Iterations of a path to where the next curve begins, or pivots along it; returns how many."""
-        from perp.kernels.conic import curve, layout, run
-
-        marks = state.marks
-        if state.lead:
-            made = self._run(state, run.FOLLOW, min(count, state.lead))
-            state.lead -= made
-            if marks[run.ENDED] == run.DONE:
-                self._judge(problem, state)
-            elif marks[run.ENDED] != run.GOES_ON:
-                state.lead = 0
-            return made
-        outcome, made = self._pivot(state, min(count, state.pivots))
-        state.pivots -= made
-        state.begins_curve = outcome != curve.UNFINISHED
-        if outcome == curve.FINISHED:
-            self._begin_polish(state)
-            self._run(state, run.POLISH, CURVE_STEPS)
-            state.x, state.is_due, state.pivots = self._answer(problem, state, layout.BEST), True, 0
-        if not state.pivots:
-            self._next_curve(problem, state)
-        return made
-
-    def _pivot(self, state: ConicState, count: int) -> tuple[int, int]:
-        """Up to so many pivots; how they end, and how many they were."""
-        from perp.kernels.blas import product_address
-        from perp.kernels.conic import curve
-
-        conic, marks = state.conic, state.marks
-        before = 0.0 if state.begins_curve else marks[curve.PIVOTS]
-        with CONIC.work(max(count, 1) * (conic.plan.cost / 15.0 + 1e3 * state.x.size)):
-            outcome = curve.follow(
-                *(state.begins_curve, state.options.pieces.linearise, product_address(), state.unit, count),
-                *(conic.blocks, state.rows.cones, conic.system, conic.factor, state.iterate, marks),
-            )
-        made = int(marks[curve.PIVOTS] - before)
-        state.counters["pivots"] += made
-        return outcome, max(made, 1)
+                self._give_up(state, "no path that was tried leads to a solution")
 
     @staticmethod
     def _give_up(state: ConicState, why: str) -> None:

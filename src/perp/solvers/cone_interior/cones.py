@@ -37,13 +37,6 @@ class ConeRows:
     """Whether no cone follows the normal of a contact."""
 
     @cached_property
-    def is_straight(self) -> bool:
-        """Whether friction follows normals, and each tangent has bounds of its own: between two changes of states,
-        solutions change in proportion to the data."""
-        own, count = self.cones.mode == OWN, self.cones.count
-        return not self.symmetric and bool((count[own] == 0).all() and (count[~own] == 1).all())
-
-    @cached_property
     def block_of_cone(self) -> NDArray[np.int64]:
         return np.repeat(np.arange(self.row.size), np.diff(self.first_cone))
 
