@@ -8,7 +8,8 @@ import strategies
 import perp
 from perp.kernels.conic import layout
 from perp.kernels.conic.layout import OWN
-from perp.solvers.cone_interior.cone_interior import ConeInterior, ConicState
+from perp.solvers.cone_interior.cone_interior import ConeInterior
+from perp.solvers.cone_interior.state import ConicState
 
 MODELS = ("box", "cone", "convex", "disc")
 CONTACTS = 5

@@ -11,7 +11,7 @@ import perp
 from perp.kernels.conic import layout
 from perp.kernels.conic.layout import FIXED, OWN
 from perp.linalg.free_systems.body_plans import movable_parts
-from perp.solvers.cone_interior.cone_interior import ConicState
+from perp.solvers.cone_interior.state import ConicState
 
 
 def jordan(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import conic_problems
 import conic_twins as twins
 import numpy as np
@@ -14,6 +16,7 @@ from perp import gallery
 from perp.kernels.conic import layout, newton, path, run
 from perp.solvers.cone_interior import cone_interior
 from perp.solvers.cone_interior.cone_interior import ConeInterior
+from perp.solvers.cone_interior.state import run_kernel
 
 
 @njit
@@ -131,9 +134,9 @@ def check_directions(problem, monkeypatch, at, accuracy=1e-8, **options):
     method = ConeInterior(correctors=0, refinements=12, polish=False, **options)
     state = method.start(problem, np.zeros(problem.n))
     for k in range(max(at) + 1):
-        before = cone_interior.ConicState(**vars(state))
+        before = copy(state)
         before.iterate = layout.Iterate(*(part.copy() for part in state.iterate))
-        method._run(state, run.FOLLOW, 1)
+        run_kernel(state, run.FOLLOW, 1)
         if k not in at:
             continue
         R = state.iterate.rows
@@ -200,7 +203,7 @@ def test_what_is_left_of_the_linear_equations_falls_with_the_step(model, monkeyp
     nothing = np.zeros(problem.n)
     for _ in range(4):
         before, x = twins.whole(problem, state, nothing), R[layout.X].copy()
-        method._run(state, run.FOLLOW, 1)
+        run_kernel(state, run.FOLLOW, 1)
         moved = (R[layout.X] - x)[inside]
         step = float(np.median(moved / R[layout.DX, inside]))
         after = twins.whole(problem, state, nothing)

@@ -10,6 +10,7 @@ import perp
 from perp import gallery
 from perp.kernels.conic import layout, path, run
 from perp.solvers.cone_interior.cone_interior import ConeInterior
+from perp.solvers.cone_interior.state import run_kernel
 
 COMPLIANCE = 0.2
 """Of all rows: no eigenvalue of A is smaller."""
@@ -38,7 +39,7 @@ def test_the_polish_converges_quadratically_near_a_solution(seed, model, sliding
     state = method.start(problem, near)
     errors = [float(np.abs(near - example.x).max())]
     for _ in range(5):
-        method._run(state, run.POLISH, 1)
+        run_kernel(state, run.POLISH, 1)
         errors.append(float(np.abs(state.iterate.rows[layout.X] / state.rows.unit - example.x).max()))
     tail = np.array(errors)
     weight = state.iterate.rows[layout.WEIGHT].max()
@@ -57,7 +58,7 @@ def test_the_tail_of_the_path_brings_a_digit_an_iteration(seed, model):
     state = method.start(problem, np.zeros(problem.n))
     taus = []
     while len(taus) < 40 and (not taus or taus[-1] > 1e-10 * taus[0]):
-        method._run(state, run.FOLLOW, 1)
+        run_kernel(state, run.FOLLOW, 1)
         taus.append(state.marks[path.TAU])
     assert taus[-1] <= 1e-10 * taus[0]
     assert taus[-1] <= 1e-4 * taus[-5]

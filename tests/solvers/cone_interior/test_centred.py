@@ -9,10 +9,13 @@ from conic_problems import MODELS
 
 import perp
 from perp import ConeInterior, gallery
-from perp.kernels.conic import path
-from perp.kernels.conic.layout import CENTRE, OWN, RATIO, VH, VT, ZH, ZT, X, Y
+from perp.kernels.conic import path, run
+from perp.kernels.conic.layout import BEST, CENTRE, OWN, RATIO, VH, VT, ZH, ZT, X, Y
+from perp.solvers.cone_interior import course
 from perp.solvers.cone_interior.centred import centre_pairs
-from perp.solvers.cone_interior.cone_interior import WARM_TRIALS
+from perp.solvers.cone_interior.starting_points import begin_cold, begin_next_to
+from perp.solvers.cone_interior.state import answer as found
+from perp.solvers.cone_interior.state import run_kernel
 
 
 def centred(model, seed, tau, dimension=3):
@@ -92,7 +95,7 @@ def test_where_newton_steps_from_a_start_lead_nowhere_the_path_begins_next_to_it
     assert warm.success
     np.testing.assert_allclose(problem.slack(warm.x), problem.slack(cold.x), atol=1e-6)
     spent = [result.history.counters["factorisations"][-1] for result in (cold, warm)]
-    assert WARM_TRIALS < spent[1] < spent[0] + WARM_TRIALS
+    assert course.TRIALS < spent[1] < spent[0] + course.TRIALS
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -107,14 +110,14 @@ def test_with_joints_and_fixed_rows_a_path_from_next_to_a_start_leads_to_the_sol
         state = method.start(problem, np.zeros(problem.n))
         rng = np.random.default_rng(seed)
         near = problem.project(answer.x * (1.0 + 0.01 * rng.standard_normal(problem.n)))
-        method._begin_next_to(problem, state, near, 0.1)
+        assert begin_cold(state, method.friction_target, method.seed)
+        begin_next_to(problem, state, near, 0.1)
         begun = state.marks[path.FACTORISATIONS]
-        while state.ended is None and state.is_near_start:
-            method.step(problem, state, 1)
-            state.is_due = False
-        solved += state.is_near_start
+        while state.marks[run.ENDED] == run.GOES_ON:
+            run_kernel(state, run.FOLLOW, 1)
+        solved += state.marks[run.ENDED] == run.DONE
         assert state.marks[path.FACTORISATIONS] - begun <= 20
-        np.testing.assert_allclose(problem.slack(state.x), answer.y, atol=1e-6)
+        np.testing.assert_allclose(problem.slack(found(problem, state, BEST)), answer.y, atol=1e-6)
     assert solved == 6
 
 

@@ -13,7 +13,9 @@ import perp
 from perp import ConeInterior, Status, gallery
 from perp.errors import MethodRefused
 from perp.kernels.conic import layout, polish, run
-from perp.solvers.cone_interior.cone_interior import WARM_STEPS
+from perp.solvers.cone_interior.course import NEWTON_STEPS
+from perp.solvers.cone_interior.starting_points import begin_cold
+from perp.solvers.cone_interior.state import run_kernel
 
 EXACT = 1e-12
 
@@ -144,10 +146,10 @@ def test_without_attempts_there_are_newton_steps_from_the_start_and_nothing_else
     assert solve(problem, x0=near, attempts=0).success
     for start in (100.0 * np.random.default_rng(0).random(problem.n), np.zeros(problem.n)):
         result = solve(problem, x0=start, attempts=0)
-        assert 0 < result.history.counters["factorisations"][-1] <= WARM_STEPS
+        assert 0 < result.history.counters["factorisations"][-1] <= NEWTON_STEPS
         if not result.success:
             assert result.status is Status.STAGNATED
-            assert "no path is allowed" in result.message
+            assert "cold paths are off" in result.message
             assert result.residual <= perp.verify(problem, problem.project(start)).residual
 
 
@@ -156,9 +158,9 @@ def test_newton_steps_in_one_call_are_those_of_many_calls(model):
     problem, method = stack(model, n=96, mass_ratio=1e4, load="planted"), ConeInterior()
     x0 = problem.project(100.0 * np.random.default_rng(1).standard_normal(problem.n))
     states = [method.start(problem, x0.copy()) for _ in range(2)]
-    method._run(states[0], run.POLISH, 10)
+    run_kernel(states[0], run.POLISH, 10)
     for _ in range(10):
-        method._run(states[1], run.POLISH, 1)
+        run_kernel(states[1], run.POLISH, 1)
     np.testing.assert_array_equal(states[0].marks, states[1].marks)
     np.testing.assert_array_equal(states[0].iterate.rows[layout.BEST], states[1].iterate.rows[layout.BEST])
 
@@ -169,14 +171,14 @@ def test_newton_steps_that_lead_nowhere_go_back_to_the_best_point():
     state = method.start(problem, problem.project(100.0 * np.random.default_rng(0).standard_normal(problem.n)))
     least = [np.inf]
     while state.marks[polish.DAMPING] <= 1.0:
-        method._run(state, run.POLISH, 1)
+        run_kernel(state, run.POLISH, 1)
         least.append(state.marks[polish.POLISHED])
         assert least[-1] <= least[-2]
         assert len(least) < 40
     state.iterate.rows[layout.X] = state.iterate.rows[layout.BEST]
     state.iterate.bodies[layout.V] = state.iterate.bodies[layout.BEST_V]
     state.marks[polish.POLISHED], state.marks[polish.IS_NEW] = np.inf, 1.0
-    method._run(state, run.POLISH, 0)
+    run_kernel(state, run.POLISH, 0)
     assert state.marks[polish.POLISHED] == least[-1]
 
 
@@ -203,8 +205,7 @@ def test_each_seed_is_a_path_of_its_own_and_a_further_attempt_is_that_of_the_nex
     for seed, attempt in ((0, 0), (1, 0), (2, 0), (0, 1), (1, 1)):
         method = ConeInterior(seed=seed)
         state = method.start(problem, np.zeros(problem.n))
-        state.attempt = attempt
-        method._begin(state)
+        assert begin_cold(state, method.friction_target, method.seed + attempt)
         targets[seed, attempt] = state.iterate.target.copy()
     np.testing.assert_array_equal(targets[0, 1], targets[1, 0])
     np.testing.assert_array_equal(targets[1, 1], targets[2, 0])

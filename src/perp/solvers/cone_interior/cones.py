@@ -49,6 +49,17 @@ class ConeRows:
             block[self.row[wide] + k] = wide
         return block
 
+    def block_means(self, diagonal: Vector) -> Vector:
+        """The mean A_ii of each block, for its rows; a row without one has a typical one."""
+        block = self.block_of_row
+        inside = block >= 0
+        counts = np.maximum(np.bincount(block[inside], minlength=self.row.size), 1)
+        means = np.bincount(block[inside], diagonal[inside], self.row.size) / counts
+        typical = float(means.mean()) if means.any() else 1.0
+        weight = np.full(diagonal.size, typical)
+        weight[inside] = np.where(means > 0.0, means, typical)[block[inside]]
+        return weight
+
 
 class _Table:
     """Cones as they are found: columns slot, tail, count, mode, head, sign, offset, and row and width of the block."""

@@ -1,0 +1,119 @@
+"""Where Newton steps and paths begin: at a given point, next to it, or at a point that the problem alone decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perp.kernels.conic.layout import FIXED, OWN
+from perp.problems.inputs import Vector
+from perp.problems.problem import Problem
+from perp.solvers.cone_interior.centred import centre_pairs
+from perp.solvers.cone_interior.state import ConicState, run_kernel
+
+SCATTER = 0.5
+"""Targets of attempts whose seed is not 0 differ from block to block: by factors exp(SCATTER n), n normally
+distributed."""
+
+TAU, LEAST_TAU = 5.0, 1e-8
+"""A path from next to a point begins with a tau of so many times F^2, and of at least the last number times its
+unit^2."""
+
+
+def take(problem: Problem, state: ConicState, x: Vector) -> None:
+    """Put x and its velocities into the iterate."""
+    from perp.kernels.conic import layout
+
+    A, unit = problem.A.factored, state.rows.unit
+    assert A is not None
+    state.iterate.rows[layout.X] = np.multiply(x, unit, out=np.zeros(unit.size), where=np.isfinite(unit))
+    moved = np.where(state.rows.block_of_row >= 0, x, 0.0)  # b has what rows that cannot move do to the others
+    state.iterate.bodies[layout.V] = A.velocity(moved)[state.conic.system.rows]
+
+
+def begin_newton(problem: Problem, state: ConicState, x: Vector) -> None:
+    """Newton steps from x."""
+    from perp.kernels.conic import layout, run
+    from perp.kernels.conic.polish import DAMPING, IS_NEW, POLISHED, WORSE
+
+    take(problem, state, x)
+    taken, block = state.iterate.rows[layout.X], state.rows.block_of_row
+    _set_ratios(state, np.bincount(block[block >= 0], taken[block >= 0] ** 2, state.rows.row.size))
+    state.marks[[POLISHED, WORSE, DAMPING, IS_NEW]] = np.inf, 0.0, 1.0, 1.0
+    state.marks[run.ENDED] = run.GOES_ON
+
+
+def begin_cold(state: ConicState, friction_target: float, seed: int) -> bool:
+    """A point on the axes of all cones, with equal products, as large as contacts that stick need it; whether A can be
+    factored."""
+    from perp.kernels.conic import layout, run
+    from perp.kernels.conic.polish import POLISHED
+
+    rows, it, marks = state.rows, state.iterate, state.marks
+    marks[run.SHORT], marks[run.TRIED], marks[run.ENDED], marks[run.HELP] = 0.0, np.inf, run.GOES_ON, 1.0
+    marks[run.NUMBER] = marks[run.FLAT] = marks[run.SINCE] = 0.0
+    marks[run.ERROR] = marks[run.LEAST] = marks[POLISHED] = np.inf
+    it.saved[:, :2] = 0.0
+    run_kernel(state, run.START, 0)
+    if marks[run.ENDED] == run.BROKEN:
+        return False
+    block, cones = rows.block_of_row, rows.cones
+    inside = block >= 0
+    stuck = np.bincount(block[inside], it.rows[layout.DX, inside] ** 2, rows.row.size)
+    energy = _mean_energy(state)
+    head = (np.sqrt(stuck) + np.sqrt(energy / it.rows[layout.WEIGHT, rows.row]))[rows.block_of_cone]
+    _set_ratios(state, stuck)
+    head = np.where(cones.mode == FIXED, cones.offset, head)
+    it.target[:] = np.where(cones.mode == OWN, 1.0, 1.0 if rows.symmetric else friction_target)
+    if seed:
+        scatter = np.exp(SCATTER * np.random.default_rng(seed).standard_normal(rows.row.size))
+        it.target[:] *= scatter[rows.block_of_cone]
+    left = state.options.softness * it.rows[layout.WEIGHT, rows.row] * np.sqrt(stuck)  # speeds that soft contacts leave
+    product = (energy + float(np.mean(head * left[rows.block_of_cone]))) * it.target if head.size else head
+    x, y = it.rows[layout.X], it.rows[layout.Y]
+    x[:], y[:] = np.where(inside, it.rows[layout.DX], rows.value), 0.0
+    longest = int(cones.count.max(initial=0))
+    tails = np.concatenate([cones.tail[:0], *(cones.tail[cones.count > k] + k for k in range(longest))])
+    x[tails] = it.rows[layout.CENTRE, tails]
+    own = cones.mode == OWN
+    x[cones.head[own]] = cones.sign[own] * (head + cones.offset)[own]
+    y[cones.head[own]] = cones.sign[own] * (product / head)[own]
+    it.rows[layout.VH, cones.slot] = product / head
+    it.bodies[layout.V] = it.bodies[layout.DV]
+    return True
+
+
+def begin_next_to(problem: Problem, state: ConicState, x: Vector, error: float) -> None:
+    """After `begin_cold`: a point of the central path next to x, where F is `error` times its unit, in its place."""
+    from perp.kernels.conic import layout
+
+    rows, conic, R = state.rows, state.conic, state.iterate.rows
+    take(problem, state, x)
+    moves = rows.block_of_row >= 0
+    y = np.divide(problem.slack(x), rows.unit, out=np.zeros(x.size), where=moves)
+    y += np.where(moves, (R[layout.C] - conic.compliance) * R[layout.X] + R[layout.B] - conic.b, 0.0)
+    y[rows.row[np.diff(rows.first_cone) == 0]] = 0.0  # equations
+    R[layout.Y] = y
+    centre_pairs(rows, state.iterate, TAU * state.unit**2 * max(error**2, LEAST_TAU))
+
+
+def _set_ratios(state: ConicState, squares: NDArray[Any]) -> None:
+    """Impulse over speed of each block: what a contact carries (squared), and how fast things are."""
+    from perp.kernels.conic import layout
+
+    impulse = np.sqrt(squares) + np.sqrt(_mean_energy(state) / state.iterate.rows[layout.WEIGHT, state.rows.row])
+    speed = float(np.max(np.abs(state.conic.b), initial=0.0)) or 1.0
+    block = state.rows.block_of_row
+    state.iterate.rows[layout.RATIO] = np.where(block >= 0, (impulse / speed)[block], 1.0)
+
+
+def _mean_energy(state: ConicState) -> float:
+    """The mean of b^2 / A_ii over the blocks."""
+    from perp.kernels.conic import layout
+
+    block = state.rows.block_of_row
+    inside = block >= 0
+    energies = (state.conic.b**2 / state.iterate.rows[layout.WEIGHT])[inside]
+    return float(energies.sum() / max(state.rows.row.size, 1)) or 1.0
