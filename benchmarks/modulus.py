@@ -13,7 +13,7 @@ from benchmarks.tables import add_row, make_table, tell
 from benchmarks.timing import interleave
 from perp import gallery
 from perp.problems.problem import Problem
-from perp.solvers.method import Method
+from perp.solvers.method import Method, State
 from perp.solvers.splitting.modulus import AMGS
 
 ROWS = (1_000, 20_000, 100_000)
@@ -115,7 +115,7 @@ def _sweeps(problem: Problem, method: Method, count: int) -> partial[None]:
 
 def _sweeps_needed(problem: Problem, method: Method, limit: int = 100_000) -> int:
     """The number of iterations after which RES (AMGS eq. 24) is below 1e-4."""
-    state = method.start(problem, np.zeros(problem.n))
+    state: State = method.start(problem, np.zeros(problem.n))
     for sweep in range(1, limit + 1):
         method.step(problem, state, 1)
         if np.linalg.norm(np.minimum(state.x, problem.slack(state.x))) < ENOUGH:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import assert_type
+from dataclasses import dataclass
+from typing import ClassVar, assert_type
 
 import perp
+from perp.problems.inputs import Vector
+from perp.problems.problem import Problem
+from perp.solvers.method import Method, State
 
 PIVOTING = (perp.Enumeration(), perp.Lemke(), perp.Dantzig(), perp.Principal(), perp.BlockPrincipal())
 SPLITTING = (
@@ -69,11 +73,72 @@ def what_methods_say(problem: perp.LCP) -> None:
 
 def states(problem: perp.LCP) -> None:
     """A method by hand, step by step."""
-    for method in (perp.ADMM(), perp.MPRGP(), perp.InteriorPoint(), perp.PolicyIteration(), perp.BlockPrincipal()):
-        state = method.start(problem, problem.b)
+    methods: list[Method] = [
+        perp.ADMM(),
+        perp.MPRGP(),
+        perp.InteriorPoint(),
+        perp.PolicyIteration(),
+        perp.BlockPrincipal(),
+    ]
+    for method in methods:
+        state: State = method.start(problem, problem.b)
         method.step(problem, state, 1)
         assert_type(state.counters, dict[str, float])
         assert_type(state.repeatable, bool)
+
+
+@dataclass
+class CountingState(State):
+    halvings: int = 0
+
+
+@dataclass(frozen=True)
+class Halving(Method[CountingState]):
+    """A method of one's own: `step` takes the state that `start` makes."""
+
+    name: ClassVar[str] = "halving"
+    family: ClassVar[str] = "mine"
+    accepts: ClassVar[frozenset[str]] = frozenset({"lcp"})
+    needs: ClassVar[frozenset[str]] = frozenset()
+    requires: ClassVar[str] = "nothing"
+    reference: ClassVar[str] = "none"
+
+    def start(self, problem: Problem, x: Vector) -> CountingState:
+        return CountingState(x)
+
+    def step(self, problem: Problem, state: CountingState, count: int) -> None:
+        state.x *= 0.5**count
+        state.halvings += count
+
+
+@dataclass(frozen=True)
+class Resting(Method):
+    """A method that names no state of its own."""
+
+    name: ClassVar[str] = "resting"
+    family: ClassVar[str] = "mine"
+    accepts: ClassVar[frozenset[str]] = frozenset({"lcp"})
+    needs: ClassVar[frozenset[str]] = frozenset()
+    requires: ClassVar[str] = "nothing"
+    reference: ClassVar[str] = "none"
+
+    def start(self, problem: Problem, x: Vector) -> State:
+        return State(x)
+
+    def step(self, problem: Problem, state: State, count: int) -> None:
+        pass
+
+
+def methods_of_ones_own(problem: perp.LCP) -> list[str]:
+    state = Halving().start(problem, problem.b)
+    assert_type(state, CountingState)
+    better = perp.best_so_far(Halving())
+    assert_type(better.method, Method[CountingState])
+    assert_type(better.start(problem, problem.b).inner, CountingState)
+    perp.solve(problem, better)
+    perp.solve(problem, Resting())
+    kinds: list[type[Method]] = [Halving, Resting, perp.PGS]
+    return [kind.name for kind in kinds]
 
 
 def modulus(problem: perp.LCP) -> None:

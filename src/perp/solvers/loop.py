@@ -178,7 +178,8 @@ class _Run:
             return verdict
         started = now()
         try:
-            self.state = state = self.method.start(self.problem, self.start.copy())
+            state: State = self.method.start(self.problem, self.start.copy())
+            self.state = state
             self.method.step(self.problem, state, 0)  # loads kernels, which is no part of the method's own time
         finally:
             self.setup_seconds = now() - started
@@ -330,7 +331,7 @@ class _Run:
         last = self.rows[-1][0]
         if not self.deadline.allows(self.setup_seconds + (self.iteration - last) * (self.pace + self.check_seconds)):
             return self.iteration
-        state = self.method.start(self.problem, self.watch.previous.copy())
+        state: State = self.method.start(self.problem, self.watch.previous.copy())
         for iteration in range(last + 1, self.iteration):
             self.method.step(self.problem, state, 1)
             if isnan(self.watch.look(state.x)[-1]):

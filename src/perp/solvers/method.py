@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
@@ -36,9 +36,23 @@ class State:
     """What the method counts (pivots, factorisations, ...): a column each in the history. All from the start on."""
 
 
+if TYPE_CHECKING:  # a default makes a plain `Method` mean `Method[Any]`; `typing` has it from Python 3.13 on
+    from typing_extensions import TypeVar
+
+    S = TypeVar("S", bound=State, default=Any)
+else:
+    from typing import TypeVar
+
+    S = TypeVar("S", bound=State)
+
+
 @dataclass(frozen=True)
-class Method(ABC):
-    """Options are fields, checked when the method is made; everything else a method says of itself is on the class."""
+class Method(ABC, Generic[S]):
+    """Options are fields, checked when the method is made; everything else a method says of itself is on the class.
+
+    A method names the state that its `start` makes: `class Jacobi(Method[JacobiState])`. A plain `Method` is one with
+    any state, for type checkers `Method[Any]`.
+    """
 
     name: ClassVar[str]
     """The one name: roster, command line, tables."""
@@ -73,12 +87,15 @@ class Method(ABC):
         return DEFAULT_ITERATIONS
 
     @abstractmethod
-    def start(self, problem: Problem, x: Vector) -> State:
+    def start(self, problem: Problem, x: Vector) -> S:
         """Prepare: copies, factors, index sets. `x` is within its bounds and becomes the method's own."""
 
-    def refresh(self, problem: Problem, state: State) -> None:  # noqa: B027 (most methods keep nothing beside x)
-        """Compute anew from x what is kept beside it, so that rounding errors of earlier iterates are gone."""
+    def refresh(self, problem: Problem, state: S) -> None:
+        """Compute anew from x what is kept beside it, so that rounding errors of earlier iterates are gone.
+
+        Most methods keep nothing that needs it.
+        """
 
     @abstractmethod
-    def step(self, problem: Problem, state: State, count: int) -> None:
+    def step(self, problem: Problem, state: S, count: int) -> None:
         """Do `count` iterations; step(2) then step(3) is bit for bit step(5), and step(0) only loads what it needs."""

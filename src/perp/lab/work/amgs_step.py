@@ -24,7 +24,7 @@ from perp.problems.models.fixed_box import fixed_box
 from perp.problems.models.frictionless import frictionless
 from perp.problems.problem import Problem
 from perp.problems.residuals import verify
-from perp.solvers.method import Method
+from perp.solvers.method import Method, State
 from perp.solvers.results.status import Status
 from perp.solvers.roster import make_method
 from perp.solvers.splitting.gauss_seidel import PGS
@@ -120,7 +120,7 @@ def sweep_until(
     problem: Problem, method: Method, start: Vector, sweeps: int, until: float
 ) -> tuple[Column, Column, Vector]:
     """Sweep numbers, RES after each of them (both thinned), and the last x."""
-    state = method.start(problem, start.copy())
+    state: State = method.start(problem, start.copy())
     iterations, measured = [0], [verify(problem, state.x).natural_2]
     res, next_kept = measured[0], 1
     done = 0

@@ -18,7 +18,7 @@ from perp.solvers.cone_interior import course
 from perp.solvers.cone_interior.cones import ConeRows, list_cones
 from perp.solvers.cone_interior.state import ConicState, run_kernel
 from perp.solvers.cone_interior.system import SPACES, make_system
-from perp.solvers.method import Method, State
+from perp.solvers.method import Method
 from perp.solvers.options.checks import require_choices, space_objection
 from perp.solvers.options.docs import About, option
 from perp.solvers.options.shared import ELIMINATION_ORDERS, ORDERING
@@ -41,7 +41,7 @@ UNEVEN = 1e-12
 
 
 @dataclass(frozen=True)
-class ConeInterior(Method):
+class ConeInterior(Method[ConicState]):
     """Interior points of second-order cones: a path to the solution, and Newton steps on the states that it shows.
 
     Every condition is a pair z, v in the cone {head >= |tail|} with z . v = 0 at a solution, in units in which friction
@@ -173,10 +173,9 @@ class ConeInterior(Method):
             *(most_short, find_pieces()),
         )
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
+    def step(self, problem: Problem, state: ConicState, count: int) -> None:
         from perp.kernels.conic import path, run
 
-        assert isinstance(state, ConicState)
         done = 0
         while done < count and state.ended is None and not state.is_due:
             what, most = state.request

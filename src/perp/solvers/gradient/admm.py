@@ -18,7 +18,7 @@ from perp.solvers.gradient.admm_state import SplittingState, shifted_slack
 from perp.solvers.gradient.projection import SCALING, SCALINGS, FeasibleSet
 from perp.solvers.gradient.rays import RayWatch
 from perp.solvers.gradient.step_size import estimate_stiffness
-from perp.solvers.method import Method, State
+from perp.solvers.method import Method
 from perp.solvers.options.checks import require_choices, space_objection
 from perp.solvers.options.docs import About, option
 from perp.solvers.options.shared import ELIMINATION_ORDERS, ORDERING, SHIFTED_SPACE
@@ -31,7 +31,7 @@ MOST_MEMORY = 1000
 
 
 @dataclass(frozen=True)
-class ADMM(Method):
+class ADMM(Method[SplittingState]):
     """Two copies of x, one that minimises and one that keeps to the bounds; a slack w pulls them together.
 
         (A + R + eta W^-1) x_new = -(b + s) + R z + w + eta W^-1 x
@@ -132,12 +132,10 @@ class ADMM(Method):
         state.factor(problem)
         return state
 
-    def refresh(self, problem: Problem, state: State) -> None:
-        assert isinstance(state, SplittingState)
+    def refresh(self, problem: Problem, state: SplittingState) -> None:
         state.split(problem)
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, SplittingState)
+    def step(self, problem: Problem, state: SplittingState, count: int) -> None:
         if count == 0 and state.ended is None:  # without a factor there is nothing to solve with
             self._load(problem, state)
         done = 0

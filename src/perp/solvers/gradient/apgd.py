@@ -52,7 +52,7 @@ class AcceleratedState(State):
 
 
 @dataclass(frozen=True)
-class APGD(Method):
+class APGD(Method[AcceleratedState]):
     """Accelerated projected gradients: steps are taken from a point z that runs ahead of x.
 
     In the metric W,
@@ -127,9 +127,8 @@ class APGD(Method):
         self.refresh(problem, state)
         return state
 
-    def refresh(self, problem: Problem, state: State) -> None:
+    def refresh(self, problem: Problem, state: AcceleratedState) -> None:
         """The gradient anew from x, and no momentum."""
-        assert isinstance(state, AcceleratedState)
         problem.A.slack(state.x, problem.b, state.gradient_new)
         state.counters["products"] += 1
         np.copyto(state.new, state.x)
@@ -137,8 +136,7 @@ class APGD(Method):
         state.theta = 1.0
         self._go_on(problem, state, 0.0)
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, AcceleratedState)
+    def step(self, problem: Problem, state: AcceleratedState, count: int) -> None:
         if count == 0:  # loads the kernels: a step of no length, which is then forgotten
             state.feasible.project_step(state.point, state.gradient, state.shift, 0.0, state.new)
             self._compare(problem, state)

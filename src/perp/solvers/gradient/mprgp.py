@@ -16,7 +16,7 @@ from perp.solvers.gradient.largest_eigenvalue import estimate_largest_eigenvalue
 from perp.solvers.gradient.load_kernels import load_kernels
 from perp.solvers.gradient.metric import diagonal_weights
 from perp.solvers.gradient.split_state import SplitState
-from perp.solvers.method import Method, State
+from perp.solvers.method import Method
 from perp.solvers.nested_start import INITIAL, START, nested_start
 from perp.solvers.options.checks import require_choices
 from perp.solvers.options.docs import About, option
@@ -40,7 +40,7 @@ SHORTEST = 1e-12
 
 
 @dataclass(frozen=True)
-class MPRGP(Method):
+class MPRGP(Method[SplitState]):
     """Conjugate gradients in a face, projected gradient steps to leave it early, steps to free rows when it pays.
 
     The gradient y = A x + b is split: the free gradient is its part on rows strictly between their bounds, the chopped
@@ -147,13 +147,11 @@ class MPRGP(Method):
         self.refresh(problem, state)
         return state
 
-    def refresh(self, problem: Problem, state: State) -> None:
-        assert isinstance(state, SplitState)
+    def refresh(self, problem: Problem, state: SplitState) -> None:
         state.renew_slack(problem)
         state.is_new_face = True
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, SplitState)
+    def step(self, problem: Problem, state: SplitState, count: int) -> None:
         if count == 0:
             load_kernels()
         done = 0

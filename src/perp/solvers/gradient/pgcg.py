@@ -14,7 +14,7 @@ from perp.problems.problem import Problem
 from perp.solvers.gradient.face_state import FaceState
 from perp.solvers.gradient.flat_directions import end_on_ray, optimal_step
 from perp.solvers.gradient.load_kernels import load_kernels
-from perp.solvers.method import Method, State
+from perp.solvers.method import Method
 from perp.solvers.options.checks import require_choices
 from perp.solvers.options.docs import About, option
 from perp.solvers.options.shared import PIVOT_LIMIT, PRECONDITIONERS, SOFTENING
@@ -43,7 +43,7 @@ FREE_START = ("x0", "zero")
 
 
 @dataclass(frozen=True)
-class PGCG(Method):
+class PGCG(Method[FaceState]):
     """Conjugate gradients on the free rows that stop at every bound they meet, and never leave the box.
 
         r_F = -(A x + b)_F,   P z = r_F,   q = z + beta q,   x_F += min(alpha_CG, alpha_max) q
@@ -122,12 +122,10 @@ class PGCG(Method):
         state.refresh(problem)
         return state
 
-    def refresh(self, problem: Problem, state: State) -> None:
-        assert isinstance(state, FaceState)
+    def refresh(self, problem: Problem, state: FaceState) -> None:
         state.refresh(problem)
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, FaceState)
+    def step(self, problem: Problem, state: FaceState, count: int) -> None:
         if count == 0:
             load_kernels()
         done = 0

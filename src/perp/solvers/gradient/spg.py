@@ -56,7 +56,7 @@ class SpectralState(State):
 
 
 @dataclass(frozen=True)
-class SPG(Method):
+class SPG(Method[SpectralState]):
     """Projected gradient steps of spectral (Barzilai-Borwein) length, with a search that lets the objective rise.
 
         d = P(x - step W (A x + b)) - x,       x_new = x + length d,       length = 1 or cut until
@@ -127,15 +127,13 @@ class SPG(Method):
         self.refresh(problem, state)
         return state
 
-    def refresh(self, problem: Problem, state: State) -> None:
-        assert isinstance(state, SpectralState)
+    def refresh(self, problem: Problem, state: SpectralState) -> None:
         problem.A.slack(state.x, problem.b, state.gradient)
         state.counters["products"] += 1
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
+    def step(self, problem: Problem, state: SpectralState, count: int) -> None:
         from perp.kernels.gradient import projected_gradient as kernels
 
-        assert isinstance(state, SpectralState)
         if count == 0:  # loads the kernels: a step of no length, and two passes over no rows
             self._find_direction(state, 0.0)
             none = state.direction[:0]

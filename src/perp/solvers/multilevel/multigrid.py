@@ -15,7 +15,7 @@ from perp.problems.lcp import LCP
 from perp.problems.operators import StencilOperator
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, TO_SPARSE
 from perp.problems.problem import Problem
-from perp.solvers.method import Method, State
+from perp.solvers.method import Method
 from perp.solvers.multilevel.algebraic_space import AlgebraicSpace
 from perp.solvers.multilevel.closed_regions import find_overfull_regions
 from perp.solvers.multilevel.grid_space import GridSpace
@@ -59,7 +59,7 @@ coarse cell look like one that is open."""
 
 
 @dataclass(frozen=True)
-class Multigrid(Method):
+class Multigrid(Method[MultigridState]):
     """Sweeps on the given grid, corrections from grids of half as many cells along each axis, and so on; with bounds.
 
     A cycle, which is one iteration, lowers f(x) = 1/2 x^T A x + b^T x (NOTES eq. 21) in four steps, each within the
@@ -150,8 +150,7 @@ class Multigrid(Method):
             space = AlgebraicSpace(problem, x, *options)
         return MultigridState.begin(problem, x, space, LENGTH, COUNTED)
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, MultigridState)
+    def step(self, problem: Problem, state: MultigridState, count: int) -> None:
         if count == 0:
             _load_kernels(_storage(problem))
         done = 0

@@ -14,7 +14,7 @@ from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
-from perp.solvers.method import Method, State
+from perp.solvers.method import Method
 from perp.solvers.options.checks import require_choices, space_objection
 from perp.solvers.options.docs import About, option
 from perp.solvers.options.shared import (
@@ -64,7 +64,7 @@ OBJECTION = 1e-6
 
 
 @dataclass(frozen=True)
-class BlockPrincipal(Method):
+class BlockPrincipal(Method[PivotState]):
     """Guess which rows are at a bound, solve for the free ones, and move every row that objects, all at once.
 
         x_T = bound,    A_FF x_F = -(b_F + A_FT x_T),    y = A x + b                                (THESIS eq. 2.40)
@@ -185,8 +185,7 @@ class BlockPrincipal(Method):
         recipe = make_recipe(self.preconditioner)
         return KrylovSystem(problem, recipe, self.inner_tolerance, self.inner_iterations)
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, PivotState)
+    def step(self, problem: Problem, state: PivotState, count: int) -> None:
         done = 0
         while done < count and state.ended is None:
             try:

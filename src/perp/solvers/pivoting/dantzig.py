@@ -40,7 +40,7 @@ class DantzigState(State):
 
 
 @dataclass(frozen=True)
-class Dantzig(Method):
+class Dantzig(Method[DantzigState]):
     """Baraff's incremental pivoting, known from rigid-body engines as Dantzig's method.
 
     Rows are processed one by one. Processed rows are always complementary: free (y = 0) or clamped at a bound that y
@@ -102,10 +102,9 @@ class Dantzig(Method):
             state.ended = Status.BREAKDOWN, "A with its diagonal scaled to 1 overflows, so it is not semi-definite"
         return state
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
+    def step(self, problem: Problem, state: DantzigState, count: int) -> None:
         from perp.kernels.pivoting import dantzig as kernels
 
-        assert isinstance(state, DantzigState)
         tableau, left = state.tableau, count
         while state.ended is None:  # also for count = 0, which loads the kernel and does nothing
             done = kernels.pivot_on(left, self.order == "least_index", tableau)

@@ -34,7 +34,7 @@ class WalkState(State):
 
 
 @dataclass(frozen=True)
-class Enumeration(Method):
+class Enumeration(Method[WalkState]):
     """Try all 2^n index sets and return the solution of least 2-norm; no class of matrices is asked for, only small n.
 
     It finds a solution if there is one (`enumerate_solutions` lists all of them), and where there is none it says so;
@@ -70,8 +70,7 @@ class Enumeration(Method):
         counters = {"index_sets": 0.0, "solutions": 0.0}
         return WalkState(x, IndexSetWalk(problem), ends_itself=True, repeatable=False, counters=counters)
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, WalkState)
+    def step(self, problem: Problem, state: WalkState, count: int) -> None:
         walk = state.walk
         state.unused = count - walk.visit(count)
         state.counters = {"index_sets": float(walk.visited), "solutions": float(len(walk.found))}

@@ -46,7 +46,7 @@ class LemkeState(State):
 
 
 @dataclass(frozen=True)
-class Lemke(Method):
+class Lemke(Method[LemkeState]):
     """Lemke's method: relax all rows by the same artificial z0 d, then pivot along a path on which z0 changes.
 
         0 <= x  ⊥  y = A x + b + d z0 >= 0,        z0 >= 0
@@ -114,11 +114,10 @@ class Lemke(Method):
         _count(state)
         return state
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
+    def step(self, problem: Problem, state: LemkeState, count: int) -> None:
         from perp.kernels.pivoting import lemke
         from perp.kernels.pivoting import lemke_basis as layout
 
-        assert isinstance(state, LemkeState)
         left = count
         while state.ended is None:
             left -= lemke.advance(left, state.basis)

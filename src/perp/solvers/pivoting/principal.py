@@ -37,7 +37,7 @@ class PrincipalState(State):
 
 
 @dataclass(frozen=True)
-class Principal(Method):
+class Principal(Method[PrincipalState]):
     """Guess which rows are free, solve for them, and correct the guess one row at a time (THESIS eq. 2.41-2.44).
 
     Rule "least_index" moves the first row that is infeasible or not complementary. For P-matrices it ends at the
@@ -130,8 +130,7 @@ class Principal(Method):
             return f"{whose} that is not positive definite: only {rank} of them could be solved for in turn"
         return f"{whose} of rank {rank}"
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, PrincipalState)
+    def step(self, problem: Problem, state: PrincipalState, count: int) -> None:
         from perp.kernels.pivoting import principal_rules as rules
 
         state.unused = count

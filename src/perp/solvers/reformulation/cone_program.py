@@ -46,7 +46,7 @@ class ConeProgramState(State):
 
 
 @dataclass(frozen=True)
-class ConeProgram(Method):
+class ConeProgram(Method[ConeProgramState]):
     """Minimise 1/2 x^T A x + b^T x over friction cones (model `convex`) or fixed discs (`disc`), and the bounds of
     other rows, by Clarabel (Goulart & Chen 2024), an interior-point method for second-order cones.
 
@@ -99,8 +99,7 @@ class ConeProgram(Method):
         state.counters["backend_iterations"] = 0.0
         return state
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, ConeProgramState)
+    def step(self, problem: Problem, state: ConeProgramState, count: int) -> None:
         done = 0
         while done < count and state.ended is None:
             self._call(problem, state)

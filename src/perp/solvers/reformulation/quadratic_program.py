@@ -50,7 +50,7 @@ class ProgramState(State):
 
 
 @dataclass(frozen=True)
-class QuadraticProgram(Method):
+class QuadraticProgram(Method[ProgramState]):
     """Minimise f(x) = 1/2 x^T A x + b^T x over lower <= x <= upper: for symmetric positive semidefinite A the
     conditions of first order are the complementarity problem itself (NOTES eq. 21-22, 53).
 
@@ -108,8 +108,7 @@ class QuadraticProgram(Method):
         state.counters["backend_iterations"] = 0.0
         return state
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, ProgramState)
+    def step(self, problem: Problem, state: ProgramState, count: int) -> None:
         done = 0
         while done < count and state.ended is None:
             self._call(problem, state)

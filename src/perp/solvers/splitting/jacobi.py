@@ -27,7 +27,7 @@ class JacobiState(State):
 
 
 @dataclass(frozen=True)
-class Jacobi(Method):
+class Jacobi(Method[JacobiState]):
     """x <- P(x - damping D^-1 (A x + b)): all rows at once from the old x, so it needs only a product and the diagonal.
 
     For symmetric A it converges when damping < 2 / lambda_max(D^-1 A). `damping=None` estimates lambda_max by a short
@@ -65,8 +65,7 @@ class Jacobi(Method):
         damping = self.damping or 1.0 / (SAFETY * estimate_largest_eigenvalue(problem, undamped))
         return JacobiState(x, damping * undamped, np.empty(problem.n))
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, JacobiState)
+    def step(self, problem: Problem, state: JacobiState, count: int) -> None:
         for _ in range(count):
             problem.A.slack(state.x, problem.b, state.y)
             state.x[:] = problem.project(state.x - state.step * state.y)

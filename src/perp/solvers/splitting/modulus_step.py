@@ -42,7 +42,7 @@ class ModulusState(State):
 
 
 @dataclass(frozen=True)
-class ModulusMethod(Method):
+class ModulusMethod(Method[ModulusState]):
     """With an unknown z of both signs, x = (|z| + z) / gamma and y = Omega (|z| - z) are complementary whatever z is
     (AMGS Theorem 2.1), so that y = A x + b is all that is left to solve:
 
@@ -122,15 +122,13 @@ class ModulusMethod(Method):
         state.repeatable = forgets and not self.is_adaptive
         return state
 
-    def refresh(self, problem: Problem, state: State) -> None:
+    def refresh(self, problem: Problem, state: ModulusState) -> None:
         """The velocity anew, and nothing remembered: then x stands still only where no row wants to move."""
-        assert isinstance(state, ModulusState)
         np.copyto(state.sweeper.u, state.x)
         if state.sweeper.refresh is not None:
             state.sweeper.refresh()
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, ModulusState)
+    def step(self, problem: Problem, state: ModulusState, count: int) -> None:
         last, search = state.done + count, state.search
         while True:  # also for count = 0, which loads the kernels and does nothing
             width = min(last - state.done, REFRESH_EVERY - state.done % REFRESH_EVERY)

@@ -44,7 +44,7 @@ class NNCGState(State):
 
 
 @dataclass(frozen=True)
-class NNCG(Method):
+class NNCG(Method[NNCGState]):
     """Conjugate directions for the change that a sweep of projected Gauss-Seidel makes.
 
         grad_k = -(PGS(x_k) - x_k),       beta = |grad_k|^2 / |grad_{k-1}|^2                  (Fletcher & Reeves)
@@ -102,9 +102,8 @@ class NNCG(Method):
             counters={"restarts": 0.0},
         )
 
-    def refresh(self, problem: Problem, state: State) -> None:
+    def refresh(self, problem: Problem, state: NNCGState) -> None:
         """The velocity of the direction first, then that of the point, by the one function that the sweeper has."""
-        assert isinstance(state, NNCGState)
         if state.sweeper.refresh is None:
             return
         v, v_before, v_direction = state.velocities
@@ -115,8 +114,7 @@ class NNCG(Method):
         state.sweeper.refresh()
         np.copyto(v_before, v)
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, NNCGState)
+    def step(self, problem: Problem, state: NNCGState, count: int) -> None:
         last = state.done + count
         while True:  # also for count = 0, which loads the kernel and does nothing
             width = min(last - state.done, REFRESH_EVERY - state.done % REFRESH_EVERY)

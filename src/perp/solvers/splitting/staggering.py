@@ -46,7 +46,7 @@ class StaggeringState(State):
 
 
 @dataclass(frozen=True)
-class Staggering(Method):
+class Staggering(Method[StaggeringState]):
     """Two convex problems by turns, each exactly, until their answers agree (Kaufman et al. 2008).
 
         N:  0 <= x_n  ⊥  A_nn x_n + (b_n + A_nt x_t) >= 0                          x_t known       (NOTES eq. 110a)
@@ -147,13 +147,11 @@ class Staggering(Method):
             counters=dict.fromkeys(self.counted, 0.0),
         )
 
-    def refresh(self, problem: Problem, state: State) -> None:
-        assert isinstance(state, StaggeringState)
+    def refresh(self, problem: Problem, state: StaggeringState) -> None:
         state.mixer.forget()
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
+    def step(self, problem: Problem, state: StaggeringState, count: int) -> None:
         assert isinstance(problem, ContactProblem)
-        assert isinstance(state, StaggeringState)
         done = 0
         while done < count and state.ended is None:
             self._take_turns(problem, state)

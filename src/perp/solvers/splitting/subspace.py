@@ -63,7 +63,7 @@ class SubspaceState(State):
 
 
 @dataclass(frozen=True)
-class PGSSM(Method):
+class PGSSM(Method[SubspaceState]):
     """Sweeps of projected Gauss-Seidel find out which rows are active, a linear system solves for those rows exactly.
 
     One iteration is `k_pgs` sweeps and then up to `k_sm` subspace steps, each of which takes the index sets from x (eq.
@@ -182,8 +182,7 @@ class PGSSM(Method):
                 gamma[problem.contact_rows :] = 0.0
         return gamma
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, SubspaceState)
+    def step(self, problem: Problem, state: SubspaceState, count: int) -> None:
         state.order.iterate(state.sweeper.sweep, 0)
         done = 0
         while done < count and state.ended is None:

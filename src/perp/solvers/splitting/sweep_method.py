@@ -53,7 +53,7 @@ class SweepState(State):
 
 
 @dataclass(frozen=True)
-class SweepMethod(Method):
+class SweepMethod(Method[SweepState]):
     family: ClassVar[str] = "splitting"
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS})
     check_every: ClassVar[int] = 10
@@ -72,13 +72,11 @@ class SweepMethod(Method):
         iterate = partial(order.iterate, sweeper.sweep)
         return SweepState(sweeper.x, iterate, sweeper.refresh, repeatable=name != "random")
 
-    def refresh(self, problem: Problem, state: State) -> None:
-        assert isinstance(state, SweepState)
+    def refresh(self, problem: Problem, state: SweepState) -> None:
         if state.recompute is not None:
             state.recompute()
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, SweepState)
+    def step(self, problem: Problem, state: SweepState, count: int) -> None:
         last = state.done + count
         while True:  # also for count = 0, which loads the kernels and does nothing
             width = min(last - state.done, REFRESH_EVERY - state.done % REFRESH_EVERY)

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Generic
 
 import numpy as np
 
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
-from perp.solvers.method import Method, State
+from perp.solvers.method import Method, S, State
 
 
 @dataclass
-class BestState(State):
-    inner: State
+class BestState(State, Generic[S]):
+    inner: S
     watch: Watch
     residual: float
 
 
 @dataclass(frozen=True)
-class BestSoFar(Method):
+class BestSoFar(Method[BestState[S]], Generic[S]):
     """Runs `method` unchanged, looks at each of its iterates, and offers the loop the best one so far.
 
     The plain loop also returns the best iterate of a failed solve, but only of those it checked; this looks at every
     one, at the price of a product with A an iteration. The residual in the history never rises.
     """
 
-    method: Method
+    method: Method[S]
 
     name: ClassVar[str] = "best_so_far"
     family: ClassVar[str] = "wrapper"
@@ -65,7 +65,7 @@ class BestSoFar(Method):
     def objection(self, problem: Problem) -> str | None:
         return self.method.objection(problem)
 
-    def start(self, problem: Problem, x: Vector) -> BestState:
+    def start(self, problem: Problem, x: Vector) -> BestState[S]:
         watch = Watch(problem)
         residual, *_ = watch.look(x)
         inner = self.method.start(problem, x)
@@ -73,12 +73,10 @@ class BestSoFar(Method):
         self._follow(state)
         return state
 
-    def refresh(self, problem: Problem, state: State) -> None:
-        assert isinstance(state, BestState)
+    def refresh(self, problem: Problem, state: BestState[S]) -> None:
         self.method.refresh(problem, state.inner)
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, BestState)
+    def step(self, problem: Problem, state: BestState[S], count: int) -> None:
         assert state.offer is not None
         self.method.step(problem, state.inner, 0)
         done = 0
@@ -93,13 +91,13 @@ class BestSoFar(Method):
         state.unused = count - done
 
     @staticmethod
-    def _follow(state: BestState) -> None:
+    def _follow(state: BestState[S]) -> None:
         """What the wrapped method says of itself is passed on."""
         inner = state.inner
         state.x, state.ended, state.certificate = inner.x, inner.ended, inner.certificate
         state.counters, state.repeatable, state.ends_itself = inner.counters, inner.repeatable, inner.ends_itself
 
 
-def best_so_far(method: Method) -> BestSoFar:
+def best_so_far(method: Method[S]) -> BestSoFar[S]:
     """`perp.solve(problem, method=perp.best_so_far(perp.PSOR(relaxation=1.9)))`."""
     return BestSoFar(method)

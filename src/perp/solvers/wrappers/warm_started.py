@@ -38,7 +38,7 @@ class WarmState(State):
 
 
 @dataclass(frozen=True)
-class WarmStarted(Method):
+class WarmStarted(Method[WarmState]):
     """The first `iterations` iterations are those of `starter`; from where they end `method` goes on by itself.
 
     Both are counted: `result.iterations`, the history and the times are of the two together, and the counter
@@ -118,20 +118,18 @@ class WarmStarted(Method):
         factors = problem.row_scales if method_problem is not problem else 1.0
         if self.model:
             x = other.project(carry_over(x, problem, other))
-        active = self.starter.start(starter_problem, x)
+        active: State = self.starter.start(starter_problem, x)
         state = WarmState(active.x, active, starter_problem, method_problem, self.iterations, factors)
         self._follow(state)
         return state
 
-    def refresh(self, problem: Problem, state: State) -> None:
-        assert isinstance(state, WarmState)
+    def refresh(self, problem: Problem, state: WarmState) -> None:
         if state.is_warming:
             self.starter.refresh(state.starter_problem, state.active)
         else:
             self.method.refresh(state.method_problem, state.active)
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, WarmState)
+    def step(self, problem: Problem, state: WarmState, count: int) -> None:
         done = 0
         if state.is_warming:
             width = min(count, state.left)

@@ -12,7 +12,7 @@ from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
-from perp.solvers.method import Method, State
+from perp.solvers.method import Method
 from perp.solvers.newton.cone import loop as cone_loop
 from perp.solvers.newton.cone.equations import FUNCTIONS, ContactEquations
 from perp.solvers.newton.cone.proximal import ConeProximal
@@ -32,7 +32,7 @@ PATIENCE, LESS_PATIENCE = 20, 8
 
 
 @dataclass(frozen=True)
-class ConeNewton(Method):
+class ConeNewton(Method[ConeState]):
     """Newton's method for the laws of friction, started by sweeps of block Gauss-Seidel.
 
     It solves F(x) = 0, where F of a contact with Coulomb friction is, for `function="alart_curnier"`,
@@ -140,8 +140,7 @@ class ConeNewton(Method):
             cone_loop.begin(problem, state)
         return state
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, ConeState)
+    def step(self, problem: Problem, state: ConeState, count: int) -> None:
         assert isinstance(problem, ContactProblem)
         done = 0
         while done < count and state.ended is None:

@@ -13,7 +13,7 @@ from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.inputs import Vector, require_count, require_number, require_real
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
-from perp.solvers.method import Method, State
+from perp.solvers.method import Method
 from perp.solvers.newton.fischer.equation import DirectEquation, Equation, KrylovEquation, Line
 from perp.solvers.newton.fischer.fallbacks import find_proof, gradient, gradient_direction
 from perp.solvers.newton.fischer.regularisation import Regularisation
@@ -49,7 +49,7 @@ HUGE, TINY = 1e100, 1e-100
 
 
 @dataclass(frozen=True)
-class Fischer(Method):
+class Fischer(Method[FischerState]):
     """Newton's method on F(x) = 0, F_i = phi(x_i, y_i), phi(a, b) = sqrt(a^2 + b^2) - a - b        (NOTES eq. 17, 96)
 
         (D_p + D_q A) dx = -F,    p = x / sqrt(x^2 + y^2) - 1,    q = y / sqrt(x^2 + y^2) - 1        (eq. 97)
@@ -178,8 +178,7 @@ class Fischer(Method):
         chosen = difference if self.strategy == "approximation" else None
         return KrylovEquation(problem, recipe, self.forcing, self.inner_limit, self.restart, chosen)
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, FischerState)
+    def step(self, problem: Problem, state: FischerState, count: int) -> None:
         done = 0
         while done < count and state.ended is None:
             self._iterate(problem, state)

@@ -40,7 +40,7 @@ class HybridState(State):
 
 
 @dataclass(frozen=True)
-class InteriorPivoting(Method):
+class InteriorPivoting(Method[HybridState]):
     """`interior_point` finds the index sets, `block_principal` solves on them, to rounding error where it succeeds.
 
     Block pivots that begin cold go round in circles on ill-conditioned problems, and an interior point needs as many
@@ -104,8 +104,7 @@ class InteriorPivoting(Method):
             inner.x, inner, allowed, ended=inner.ended, repeatable=False, ends_itself=True, counters=counters
         )
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, HybridState)
+    def step(self, problem: Problem, state: HybridState, count: int) -> None:
         done = 0
         while done < count and state.ended is None:
             if state.trial is None:

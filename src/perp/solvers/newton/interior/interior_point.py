@@ -80,7 +80,7 @@ class InteriorState(State):
 
 
 @dataclass(frozen=True)
-class InteriorPoint(Method):
+class InteriorPoint(Method[InteriorState]):
     """Newton steps on s z = gamma, t w = gamma with gamma falling to zero, always strictly inside the bounds.
 
     s and t are the distances of x to its bounds, z and w the parts of y = z - w above and below zero
@@ -156,8 +156,7 @@ class InteriorPoint(Method):
             counters=dict.fromkeys(self.counted, 0.0) | system.counters(),
         )
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, InteriorState)
+    def step(self, problem: Problem, state: InteriorState, count: int) -> None:
         done = 0
         while done < count and state.ended is None:
             try:

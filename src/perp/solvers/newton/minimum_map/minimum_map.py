@@ -14,7 +14,7 @@ from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
-from perp.solvers.method import Method, State
+from perp.solvers.method import Method
 from perp.solvers.nested_start import INITIAL, START, nested_start
 from perp.solvers.newton.line_search import LEAST_STEP, MEMORY, REDUCTION, SUFFICIENT, Armijo, Reference
 from perp.solvers.newton.minimum_map.equation import DirectEquation, Equation, Krylov, KrylovEquation, power_of_two
@@ -45,7 +45,7 @@ LEAST_DESCENT = 1e-10
 
 
 @dataclass(frozen=True)
-class MinimumMap(Method):
+class MinimumMap(Method[MinimumMapState]):
     """Newton's method on H(x) = 0, H_i = x_i - clip(x_i - y_i, lower_i, upper_i), which is min(x_i, y_i) for an LCP.
 
     Where H_i = y_i the row is active, elsewhere H_i = x_i - bound (NOTES eq. 74-77); so the Newton equation is
@@ -167,8 +167,7 @@ class MinimumMap(Method):
         recipe, symmetric = make_recipe(self.preconditioner), self._counts_as_symmetric(problem)
         return KrylovEquation(problem, krylov, recipe, self.forcing, self.inner_limit, symmetric)
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, MinimumMapState)
+    def step(self, problem: Problem, state: MinimumMapState, count: int) -> None:
         if count == 0:
             state.here.derive(problem, state.x, state.here.y)  # loads the kernel
         done = 0

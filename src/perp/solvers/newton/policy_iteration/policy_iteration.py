@@ -13,7 +13,7 @@ from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.gradient.metric import diagonal_weights
-from perp.solvers.method import Method, State
+from perp.solvers.method import Method
 from perp.solvers.nested_start import INITIAL, START
 from perp.solvers.newton.policy_iteration.equation import FreeEquation
 from perp.solvers.newton.policy_iteration.start import begin_nested
@@ -46,7 +46,7 @@ STUCK = 3
 
 
 @dataclass(frozen=True)
-class PolicyIteration(Method):
+class PolicyIteration(Method[PolicyState]):
     """Each row chooses one of its equations, y_i = 0 or x_i = bound; solve them; let each row choose again, and so on.
 
     The problem is max(min(y, x - lower), x - upper) = 0, row by row. A policy says of each row which of the three
@@ -142,8 +142,7 @@ class PolicyIteration(Method):
         state.begin_at(problem, x)
         return state
 
-    def step(self, problem: Problem, state: State, count: int) -> None:
-        assert isinstance(state, PolicyState)
+    def step(self, problem: Problem, state: PolicyState, count: int) -> None:
         if count == 0:
             state.load_kernels(problem)
         done = 0
