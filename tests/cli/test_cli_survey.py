@@ -59,6 +59,79 @@ def test_a_problem_that_finds_no_method_is_told_and_not_called_solved(perp_comma
     assert "1 problems found no method:\n  infeasible.npz: none of the methods takes this lcp problem" in answer.out
 
 
+OWN = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+from perp.solvers.method import Method, State
+
+
+@dataclass(frozen=True)
+class Mine(Method):
+    share: float = 0.3
+    name: ClassVar[str] = "mine"
+    family: ClassVar[str] = "mine"
+    accepts: ClassVar[frozenset[str]] = frozenset({"lcp"})
+    needs: ClassVar[frozenset[str]] = frozenset({"apply"})
+    requires: ClassVar[str] = "A near the identity"
+    reference: ClassVar[str] = "none"
+
+    def start(self, problem, x):
+        return State(x)
+
+    def step(self, problem, state, count):
+        for _ in range(count):
+            state.x[:] = problem.project(state.x - self.share * problem.slack(state.x))
+
+
+slow = Mine(share=1e-4)
+number = 3
+"""
+
+
+def test_a_method_of_one_s_own_and_auto_are_surveyed_beside_the_others(perp_command, folder, tmp_path):
+    (folder / "infeasible.npz").unlink()
+    own = tmp_path / "own.py"
+    own.write_text(OWN)
+    answer = perp_command("survey", folder, "--methods", f"{own}:Mine,pgs,auto", "--json")
+    assert answer.code == 0
+    runs = {row["method"]: row for row in rows_of(answer) if row["status"] != NOT_READ}
+    assert list(runs) == ["pgs", "auto", "mine"]
+    for row in runs.values():
+        assert row["status"] == "CONVERGED"
+        assert row["residual"] <= row["tol"]
+    answer = perp_command("survey", folder, "--methods", f"{own}:slow", "--seconds", "0.05")
+    assert answer.code == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "part"),
+    [
+        ("own.py:Mime", "Mime is no method there; did you mean 'Mine'"),
+        ("own.py:number", "number is no method there"),
+        ("missing.py:Mine", "there is no Python file missing.py"),
+        ("broken.py:Mine", "ZeroDivisionError"),
+    ],
+)
+def test_a_file_that_holds_no_such_method_is_refused(perp_command, folder, tmp_path, word, part, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "broken.py").write_text("1 / 0")
+    answer = perp_command("survey", folder, "--methods", word)
+    assert (answer.code, answer.out) == (2, "")
+    assert part in answer.err
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+def test_profiles_of_the_methods_are_drawn(perp_command, folder, tmp_path, suffix):
+    picture = tmp_path / f"profile{suffix}"
+    perp_command("survey", folder, "--methods", "lemke,pgs", "--profile", picture)
+    begins = {".svg": b"<?xml", ".png": b"\x89PNG"}[suffix]
+    assert picture.read_bytes().startswith(begins)
+    if suffix == ".svg":
+        assert "share of problems solved" in picture.read_text()
+
+
 def test_json_is_a_list_of_rows(perp_command, folder):
     answer = perp_command("survey", folder, "--json")
     assert answer.code == 0
@@ -149,6 +222,8 @@ def test_the_time_limit_is_that_of_each_run(perp_command, stack_file):
         ((".", "--seconds", "nan"), "max_seconds is nan"),
         ((".", "--csv", "missing/rows.csv"), "there is no such folder"),
         ((".", "--resume"), "name it with --csv FILE"),
+        ((".", "--profile", "picture.txt"), "the name must end in .svg, .png, .pdf"),
+        ((".", "--profile", "missing/picture.svg"), "there is no such folder"),
     ],
 )
 def test_bad_usage_of_survey_is_one_line_and_exit_code_2(perp_command, words, part, tmp_path, monkeypatch):

@@ -15,10 +15,11 @@ import typer
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import INTERRUPTED, NOT_CONVERGED
 from perp.cli.solve import LAWS
-from perp.errors import FileFormatError, suggest
+from perp.errors import FileFormatError, MissingExtra, suggest
 
 if TYPE_CHECKING:
     from perp.lab.survey import SurveyRow
+    from perp.solvers.method import Method
 
 WIDTH = 160
 """Columns of the table, where no terminal says how wide it is."""
@@ -30,7 +31,11 @@ def survey(
     ],
     methods: Annotated[
         str | None,
-        typer.Option(metavar="A,B,...", help="Only these methods; default all that fit.", show_default=False),
+        typer.Option(
+            metavar="A,B,...",
+            help="Only these methods; default all that fit. FILE.py:NAME: a method of your own; auto: perp.solve.",
+            show_default=False,
+        ),
     ] = None,
     seconds: Annotated[float, typer.Option(help="The time limit of each run.")] = 10.0,
     tol: Annotated[
@@ -47,6 +52,14 @@ def survey(
     csv: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the rows to this CSV file as well.", show_default=False)
     ] = None,
+    profile: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw the performance profiles of the methods (Dolan and Moré 2002) as .svg, .png or .pdf.",
+            show_default=False,
+        ),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Keep the rows that --csv FILE has already.")] = False,
 ) -> None:
     """Run every applicable method on every problem file of a folder and print the table of methods and problems.
@@ -59,8 +72,9 @@ def survey(
     Exit codes: 0 every problem was solved (or proved to have no solution) by some method, 1 some were not, 2 bad usage
     or no problem at all, 130 interrupted. Ctrl-C ends the survey; what is finished is printed and written.
     """
+    from perp.lab.figures import require_matplotlib
     from perp.lab.survey import NO_METHOD, NOT_READ, Survey, find_candidates, undecided
-    from perp.lab.survey_file import read_survey, write_survey
+    from perp.lab.survey_file import PICTURES, read_survey, write_profile, write_survey
     from perp.solvers.stopping import Stopping
     from perp.solvers.warm_up import warm_up
 
@@ -72,6 +86,12 @@ def survey(
     if not folder.is_dir():
         raise CommandError(f"{folder}: there is no such folder")
     require_target(csv, resume)
+    if profile is not None:
+        if profile.suffix.lower() not in PICTURES:
+            raise CommandError(f"--profile {profile}: the name must end in {', '.join(PICTURES)}")
+        require_place("--profile", profile)
+        with refusing(MissingExtra):
+            require_matplotlib()
     former: list[SurveyRow] = []
     if resume and csv is not None and csv.exists():
         with refusing(FileFormatError, OSError):
@@ -98,6 +118,9 @@ def survey(
             with refusing(OSError):
                 write_survey(csv, rows)
     show_rows(rows, json)
+    if profile is not None and any(row.status not in (NOT_READ, NO_METHOD) for row in rows):
+        with refusing(OSError):
+            write_profile(profile, rows)
     if was_interrupted:
         raise typer.Exit(INTERRUPTED)
     if all(row.status in (NOT_READ, NO_METHOD) for row in rows):
@@ -106,19 +129,51 @@ def survey(
         raise typer.Exit(NOT_CONVERGED)
 
 
-def chosen_methods(text: str | None) -> tuple[str, ...] | None:
-    """`pgs,lemke` as names, each of which must be known."""
+def chosen_methods(text: str | None) -> tuple[str | Method, ...] | None:
+    """`pgs,auto,mine.py:BB` as names, each of which must be known, and methods that are loaded from files."""
+    from perp.lab.survey import AUTO
     from perp.solvers.roster import BY_NAME
 
     if text is None:
         return None
-    names = tuple(name for name in (word.strip() for word in text.split(",")) if name)
-    for name in names:
-        if name not in BY_NAME:
-            raise CommandError(f"--methods: method {name!r} is unknown{suggest(name, BY_NAME)}")
-    if not names:
+    words = [word for word in (word.strip() for word in text.split(",")) if word]
+    for word in words:
+        if ":" not in word and word not in (AUTO, *BY_NAME):
+            raise CommandError(f"--methods: method {word!r} is unknown{suggest(word, [AUTO, *BY_NAME])}")
+    if not words:
         raise CommandError("--methods: no method is named")
-    return names
+    return tuple(load_method(word) if ":" in word else word for word in words)
+
+
+def load_method(word: str) -> Method:
+    """`FILE.py:NAME`: a subclass of `Method` that needs no options, or an instance of one."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    from perp.solvers.method import Method
+
+    place, _, name = word.rpartition(":")
+    spec = spec_from_file_location(Path(place).stem, place) if Path(place).is_file() else None
+    if spec is None or spec.loader is None:
+        raise CommandError(f"--methods {word}: there is no Python file {place}")
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look themselves up there
+    try:
+        spec.loader.exec_module(module)
+        found = getattr(module, name, None)
+        method = found() if isinstance(found, type) else found
+    except Exception as trouble:
+        raise CommandError(f"--methods {word}: {type(trouble).__name__}: {trouble}") from trouble
+    if not isinstance(method, Method):
+        known = [key for key, value in vars(module).items() if _is_method(value, module.__name__)]
+        raise CommandError(f"--methods {word}: {name} is no method there{suggest(name, known)}")
+    return method
+
+
+def _is_method(value: object, module: str) -> bool:
+    from perp.solvers.method import Method
+
+    kind = value if isinstance(value, type) else type(value)
+    return issubclass(kind, Method) and kind.__module__ == module
 
 
 def require_target(csv: Path | None, resume: bool) -> None:
@@ -127,8 +182,12 @@ def require_target(csv: Path | None, resume: bool) -> None:
         if resume:
             raise CommandError("--resume keeps the rows of a file: name it with --csv FILE")
         return
-    if csv.is_dir() or not csv.parent.is_dir():
-        raise CommandError(f"--csv {csv}: there is no such folder, or it is not a place for a file")
+    require_place("--csv", csv)
+
+
+def require_place(option: str, path: Path) -> None:
+    if path.is_dir() or not path.parent.is_dir():
+        raise CommandError(f"{option} {path}: there is no such folder, or it is not a place for a file")
 
 
 def show_rows(rows: list[SurveyRow], as_json: bool) -> None:

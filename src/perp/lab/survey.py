@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import nan
 from pathlib import Path
+from time import perf_counter
 
 from perp.errors import FileFormatError, InvalidProblem, MissingExtra
 from perp.lab.campaign import FAILURES
@@ -19,6 +20,7 @@ from perp.problems.files import SUFFIXES, load
 from perp.problems.friction import ContactProblem
 from perp.problems.problem import Problem
 from perp.solvers.api import solve
+from perp.solvers.fit import misfit
 from perp.solvers.method import Method
 from perp.solvers.results.status import Status
 from perp.solvers.roster import suitable_methods
@@ -32,6 +34,8 @@ NO_METHOD = "NO_METHOD"
 
 UNREADABLE = (FileFormatError, InvalidProblem, MissingExtra, OSError, MemoryError)
 """What a file that is no problem, or a damaged one, raises."""
+
+AUTO = "auto"
 
 DECIDED = (Status.CONVERGED.name, Status.INFEASIBLE.name)
 
@@ -74,6 +78,10 @@ class SurveyRow:
         return self.status in DECIDED
 
     @property
+    def success(self) -> bool:
+        return self.is_decided
+
+    @property
     def total_seconds(self) -> float:
         return self.setup_seconds + self.seconds
 
@@ -92,8 +100,8 @@ class Survey:
 
     tol: float = 1e-8
     seconds: float = 10.0
-    methods: Collection[str] | None = None
-    """Names; None means all that fit."""
+    methods: Collection[str | Method] | None = None
+    """Names, "auto" among them, and method objects, which need not be on the roster; None means all that fit."""
     model: str | None = None
     """The law of friction that contacts are given in place of their own."""
 
@@ -113,37 +121,56 @@ class Survey:
             yield unread_row(candidate.name, error)
             return
         tol = self.tol * problem_size(problem)
-        methods = [one for one in suitable_methods(problem) if self.methods is None or one.name in self.methods]
+        methods = self.contenders(problem)
         if not methods:
             told = f"none of the methods takes this {problem.kind} problem"
             yield SurveyRow(candidate.name, problem.kind, problem.n, "", NO_METHOD, nan, nan, 0, nan, nan, tol, told)
         for method in methods:
-            former = (finished or {}).get((candidate.name, method.label))
+            label = label_of(method)
+            former = (finished or {}).get((candidate.name, label))
             if former is not None and former.tol == tol and former.kind == problem.kind:
                 yield former
             else:
-                started(candidate.name, method.label)
+                started(candidate.name, label)
                 yield run_method(candidate.name, problem, method, Stopping(tol=tol, max_seconds=self.seconds))
 
+    def contenders(self, problem: Problem) -> list[str | Method]:
+        """The methods that take the problem: those of the roster in its order, then "auto", then others as given."""
+        chosen = self.methods
+        found: list[str | Method] = [one for one in suitable_methods(problem) if chosen is None or one.name in chosen]
+        if chosen is not None:
+            found += [AUTO] * (AUTO in chosen)
+            found += [one for one in chosen if isinstance(one, Method) and misfit(one, problem) is None]
+        return found
 
-def run_method(name: str, problem: Problem, method: Method, stop: Stopping) -> SurveyRow:
-    """Solve and measure; a method that raises is a row too."""
+
+def label_of(method: str | Method) -> str:
+    return method if isinstance(method, str) else method.label
+
+
+def run_method(name: str, problem: Problem, method: str | Method, stop: Stopping) -> SurveyRow:
+    """Solve and measure; a method that raises is a row too.
+
+    The time of "auto" is that of the whole call; other methods count what they do, without the checks of the loop.
+    """
+    begun = perf_counter()
     try:
         result = solve(problem, method, stop=stop)
     except FAILURES as failure:
-        told = _one_line(f"{type(failure).__name__}: {failure}")
-        return SurveyRow(name, problem.kind, problem.n, method.label, FAILED, nan, nan, 0, nan, nan, stop.tol, told)
+        told, label = _one_line(f"{type(failure).__name__}: {failure}"), label_of(method)
+        return SurveyRow(name, problem.kind, problem.n, label, FAILED, nan, nan, 0, nan, nan, stop.tol, told)
+    whole = perf_counter() - begun
     return SurveyRow(
         problem=name,
         kind=problem.kind,
         n=problem.n,
-        method=result.method,
+        method=label_of(method),
         status=result.status.name,
         residual=result.residual,
         relative=relative_error(problem, result.x),
         iterations=result.iterations,
-        seconds=result.seconds,
-        setup_seconds=result.setup_seconds,
+        seconds=whole if method == AUTO else result.seconds,
+        setup_seconds=0.0 if method == AUTO else result.setup_seconds,
         tol=stop.tol,
         message=_one_line(result.message),
     )

@@ -1,19 +1,23 @@
-"""The rows of a survey as a CSV file, which a spreadsheet opens and `read_survey` turns back into rows."""
+"""The rows of a survey as files: a CSV, which `read_survey` turns back into rows, and a picture of profiles."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterable
 from dataclasses import fields
-from math import isnan, nan
+from math import inf, isnan, nan
 from pathlib import Path
 
 from perp.errors import FileFormatError
-from perp.lab.survey import SurveyRow
+from perp.lab.analysis.profiles import draw_profile, find_profile
+from perp.lab.plots import new_figure
+from perp.lab.survey import NO_METHOD, NOT_READ, SurveyRow
 from perp.problems.files.replacement import replacing
 
 COLUMNS = tuple(field.name for field in fields(SurveyRow))
 COUNTS = ("n", "iterations")
+PICTURES = (".svg", ".png", ".pdf")
+PROFILE_PANEL = (7.5, 4.2)
 NUMBERS = ("residual", "relative", "seconds", "setup_seconds", "tol")
 
 
@@ -37,6 +41,24 @@ def read_survey(path: Path) -> list[SurveyRow]:
             raise FileFormatError(f"{path}: the file is no text in UTF-8 ({error.reason})") from error
         except csv.Error as error:
             raise FileFormatError(f"{path}: line {reader.line_num}: {error}") from error
+
+
+def write_profile(path: Path, rows: Iterable[SurveyRow]) -> None:
+    """Draw the performance profiles (Dolan & Moré 2002) of the methods of a survey, fastest at the left.
+
+    A method has not solved the problems that it does not accept. Files without a problem are left out.
+    """
+    runs = [row for row in rows if row.status not in (NOT_READ, NO_METHOD)]
+    profile = find_profile(
+        runs, method=lambda row: str(row.method), problem=lambda row: str(row.problem), needs_all=False
+    )
+    figure, (axes,) = new_figure(panel=PROFILE_PANEL)
+    figure.set_facecolor("white")
+    lines = draw_profile(axes, profile)
+    order = sorted(range(len(lines)), key=lambda k: -profile.share(str(lines[k].get_label()), inf))
+    axes.legend(handles=[lines[k] for k in order], loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, format=path.suffix[1:].lower())
 
 
 def _cell(value: str | float) -> str:

@@ -137,3 +137,12 @@ def test_the_drawing_has_a_step_line_a_method_that_ends_at_its_share_of_solved_p
     assert [line.get_ydata()[-1] for line in lines] == [1.0, 1.0, 0.0]
     assert axes.get_xscale() == "log"
     assert axes.get_xlim()[0] == 1.0
+
+
+def test_methods_that_were_not_run_on_a_problem_may_count_as_not_having_solved_it():
+    rows = [solved_row("a", 0), solved_row("b", 0), solved_row("a", 1)]
+    everywhere, somewhere = find_profile(rows), find_profile(rows, needs_all=False)
+    assert (everywhere.problems, everywhere.left_out) == (1, 1)
+    assert (somewhere.problems, somewhere.left_out) == (2, 0)
+    assert somewhere.share("a", inf) == 1.0
+    assert somewhere.share("b", inf) == 0.5

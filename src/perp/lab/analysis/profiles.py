@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-Cost = Callable[[LabRow], float]
+
+class Measured(Protocol):
+    """A run of one method on one problem."""
+
+    @property
+    def success(self) -> bool: ...
+    @property
+    def total_seconds(self) -> float: ...
+
 
 CLOCK = 1e-7
 """No time is taken to be shorter [s]: the clock does not tell, and a cost of zero has no ratio."""
@@ -28,7 +36,7 @@ STOPPING_ARGUMENTS = ("absolute", "relative", "until", "cost", "sweeps")
 """Arguments of works that judge for themselves when to stop: with the stop preset they say what is asked."""
 
 
-def seconds_of(row: LabRow) -> float:
+def seconds_of(row: Measured) -> float:
     """Preparation included."""
     return max(row.total_seconds, CLOCK) if isfinite(row.total_seconds) else inf
 
@@ -81,16 +89,17 @@ class Profile:
 
 
 def find_profile(
-    rows: Iterable[LabRow],
-    cost: Cost = seconds_of,
+    rows: Iterable[Measured],
+    cost: Callable[[Any], float] = seconds_of,
     *,
-    method: Callable[[LabRow], str] = method_of,
-    problem: Callable[[LabRow], Hashable] = problem_of,
+    method: Callable[[Any], str] = method_of,
+    problem: Callable[[Any], Hashable] = problem_of,
+    needs_all: bool = True,
 ) -> Profile:
-    """The profile of all methods in the rows. Only a row that converged has solved its problem.
+    """The profile of all methods in the rows. Only a row with `success` has solved its problem.
 
-    Problems that only some of the methods were run on are left out. ValueError where a cost is not positive, or where
-    one method has two rows on a problem.
+    Problems that only some of the methods were run on are left out; with `needs_all` false the others have not solved
+    them. ValueError where a cost is not positive, or where one method has two rows on a problem.
     """
     costs: dict[Hashable, dict[str, float]] = {}
     for row in rows:
@@ -102,8 +111,9 @@ def find_profile(
             raise ValueError(f"two rows of {method(row)} on the same problem")
         by_method[method(row)] = spent
     names = list(dict.fromkeys(name for by_method in costs.values() for name in by_method))
-    complete = [by_method for by_method in costs.values() if len(by_method) == len(names)]
-    table = np.array([[by_method[name] for name in names] for by_method in complete]).reshape(len(complete), len(names))
+    complete = [by_method for by_method in costs.values() if len(by_method) == len(names) or not needs_all]
+    lines = [[by_method.get(name, inf) for name in names] for by_method in complete]
+    table = np.array(lines).reshape(len(complete), len(names))
     best = table.min(axis=1, initial=inf)
     solved = np.isfinite(best)
     ratios = np.full(table.shape, inf)
