@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from perp.linalg.classes.comparison import sum_rows
+from perp.linalg.classes.definite import factor_by_columns
 from perp.linalg.classes.elimination import eliminate
 from perp.linalg.classes.exact import determinant, null_space, principal, shifted, solve_exactly, to_integers
 from perp.linalg.classes.minor_walks import find_bad_minor, first_bad_minor
-from perp.linalg.classes.row_sums import sum_rows
-from perp.linalg.classes.sparse_factor import factor_by_columns
 
 
 def no_limit() -> None:
