@@ -1,4 +1,7 @@
-"""The levels of a stencil matrix on a changing set of free cells, one multigrid cycle on them, and connected regions."""
+"""The levels of a stencil matrix on a changing set of free cells, and one cycle of linear multigrid on them.
+
+Also the regions that couplings other than zero hold together.
+"""
 
 from __future__ import annotations
 
