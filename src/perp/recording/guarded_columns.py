@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 
 from perp.errors import FileFormatError
 from perp.problems.files.guard import FileGuard
-from perp.problems.files.guarded_hdf5 import GuardedGroup
-from perp.problems.files.hdf5_heaps import reject_broken_heaps
+from perp.problems.files.guarded_hdf5 import GuardedGroup, reject_broken_heaps
 from perp.recording.frame_writer import require_h5py
 
 MOST_TEXT = 2**16
