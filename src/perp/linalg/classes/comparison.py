@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.linalg.classes.exact import Integers, null_space, solve_exactly, to_integers
 from perp.linalg.classes.inquiry import Finding, Inquiry, OutOfTime
 from perp.linalg.classes.subject import TINY, UNIT, Subject, compare, is_surely_negative
 from perp.linalg.classes.verdict import Kind, Witness
 from perp.linalg.classes.witnesses import simplest_vector
+from perp.problems.exact_elimination import Integers, null_space, solve_exactly, to_integers
 from perp.problems.inputs import Vector
 
 EXACT_ROWS = 60

@@ -15,12 +15,12 @@ from scipy import sparse
 
 from perp.linalg.cholesky import NotFinite, SparseCholesky
 from perp.linalg.classes.comparison import is_surely_positive, solve_for_ones, sum_rows
-from perp.linalg.classes.elimination import Elimination, eliminate
 from perp.linalg.classes.inquiry import Finding, Inquiry, OutOfTime
 from perp.linalg.classes.subject import TINY, UNIT, compare
 from perp.linalg.classes.verdict import Witness
 from perp.linalg.classes.witnesses import negative_vector, simplest_vector
 from perp.linalg.plan import Plan
+from perp.problems.exact_elimination import Elimination, eliminate
 from perp.problems.inputs import Vector
 
 EXACT_ROWS = 100

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.linalg.classes.exact import principal, shifted
 from perp.linalg.classes.inquiry import Finding, Inquiry
 from perp.linalg.classes.minor_walks import Rows, find_bad_minor, first_bad_minor
 from perp.linalg.classes.subject import Subject
 from perp.linalg.classes.verdict import Witness
 from perp.linalg.classes.witnesses import proves, simplest_vector
+from perp.problems.exact_elimination import principal, shifted
 
 EXACT_WALK = 11
 """Blocks of up to so many rows are walked through with whole numbers, larger ones with error bounds."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.linalg.classes.exact import Integers, symmetric_sum, to_integers
+from perp.problems.exact_elimination import Integers, symmetric_sum, to_integers
 from perp.problems.inputs import Matrix, MatrixLike, Vector
 from perp.problems.operators import Operator, as_operator
 from perp.problems.operators.base import TO_SPARSE

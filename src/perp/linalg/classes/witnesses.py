@@ -32,9 +32,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from perp.linalg.classes.exact import determinant, to_integers
 from perp.linalg.classes.subject import Subject, compare, is_surely_negative
 from perp.linalg.classes.verdict import Verdict, Witness
+from perp.problems.exact_elimination import determinant, to_integers
 from perp.problems.inputs import MatrixLike, Vector
 from perp.problems.problem import Problem
 

@@ -8,7 +8,7 @@ u is one number a row. Every admissible slack has u^T y >= 0 if
 
 and for convex contacts, where y is in K* = {friction |y_t| <= y_n}, if u is in K = {|u_t| <= friction u_n}. But
 
-    u^T y  =  u^T (A x + b)  <=  b^T u  +  max of (A^T u)^T x over all x within bounds and cones      (`greatest_products`)
+    u^T y  =  u^T (A x + b)  <=  b^T u  +  max of (A^T u)^T x over all x within bounds and cones  (`greatest_products`)
 
 for every such x; so if the right side, the `margin`, is negative, no x has an admissible slack. For an LCP this is
 Farkas' lemma (Cottle, Pang & Stone 1992, theorem 2.7.9): u >= 0, A^T u <= 0, b^T u < 0.
@@ -29,11 +29,11 @@ from numpy.typing import NDArray
 
 from perp.problems.certificates.certificate import Certificate, list_rows
 from perp.problems.certificates.enclosing import EPSILON, Pulled, pull_quickly, pull_sharply, rounding_share
-from perp.problems.certificates.exact_sums import sum_products
 from perp.problems.certificates.sharpening import NEARLY_ZERO
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
+from perp.problems.rounding import sum_products
 
 FAR = 1e8
 """A proof with strays must reach this many times as far as the sizes of A and b suggest for x."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from perp.problems.inputs import Matrix, Vector
-from perp.problems.proofs.rounding import gamma, raised
+from perp.problems.rounding import gamma, raised
 
 
 def comparison_matrix(A: Matrix) -> Matrix:
