@@ -61,7 +61,8 @@ def echelon(matrix: Integers, columns: int, check: Check, *, smallest: bool = Fa
     A pivot is the first number of its column that is not zero, or the `smallest`. With `reduced`, rows above the pivot
     are eliminated, too; then `last` stands in the column of every pivot.
     """
-    work, leading, last, sign = [row[:] for row in matrix], [], 1, 1
+    work, last, sign = [row[:] for row in matrix], 1, 1
+    leading: list[int] = []
     for k in range(columns):
         check()
         top = len(leading)

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.linalg.classes.inquiry import Finding, Inquiry, OutOfTime
-from perp.linalg.classes.subject import TINY, UNIT, Subject, compare, is_surely_negative
+from perp.linalg.classes.subject import TINY, UNIT, Subject, is_surely_negative
 from perp.linalg.classes.verdict import Kind, Witness
 from perp.linalg.classes.witnesses import simplest_vector
 from perp.problems.exact_elimination import Integers, null_space, solve_exactly, to_integers
 from perp.problems.inputs import Vector
+from perp.problems.proofs.comparison import comparison_matrix
 
 EXACT_ROWS = 60
 """Up to so many rows, what rounding leaves open is decided by exact elimination."""
@@ -48,7 +49,7 @@ def decide_H_plus(inquiry: Inquiry) -> Finding:
     if subject.diagonal[low] <= 0:
         why = f"A[{low},{low}] = {subject.given[low, low]:g} is not positive"
         return Finding(False, why, Witness("entry", (low, low)))
-    C = compare(subject.matrix)
+    C = comparison_matrix(subject.matrix)
     even = 1.0 / subject.scales  # the vector e of the matrix as it was given
     if is_surely_positive(C, even):
         return Finding(True, f"strictly diagonally dominant: {YES}", _plain_witness(subject, even))
@@ -109,7 +110,7 @@ def _level_part(inquiry: Inquiry) -> Witness | None:
     """u = e on a connected part of A whose row sums of <A> are all <= 0, as a closed Neumann problem has."""
     from scipy.sparse.csgraph import connected_components
 
-    C = compare(inquiry.subject.given)
+    C = comparison_matrix(inquiry.subject.given)
     sums = sum_rows(C, inquiry.seconds_left)
     if sums is None or sums.min() > 0.0:
         return None

@@ -16,12 +16,13 @@ from scipy import sparse
 from perp.linalg.cholesky import NotFinite, SparseCholesky
 from perp.linalg.classes.comparison import is_surely_positive, solve_for_ones, sum_rows
 from perp.linalg.classes.inquiry import Finding, Inquiry, OutOfTime
-from perp.linalg.classes.subject import TINY, UNIT, compare
+from perp.linalg.classes.subject import TINY, UNIT
 from perp.linalg.classes.verdict import Witness
 from perp.linalg.classes.witnesses import negative_vector, simplest_vector
 from perp.linalg.plan import Plan
 from perp.problems.exact_elimination import Elimination, eliminate
 from perp.problems.inputs import Vector
+from perp.problems.proofs.comparison import comparison_matrix
 
 EXACT_ROWS = 100
 """Up to so many rows, what rounding leaves open is decided by exact elimination, if the time suffices."""
@@ -117,7 +118,7 @@ def _from_M(inquiry: Inquiry) -> Finding | None:
 
 def _is_dominant(inquiry: Inquiry, S: Any) -> bool:
     """Whether a v > 0 is found with <S> v > 0, beyond the rounding errors of S, too: these are below those of <S> v."""
-    C = compare(S)  # its diagonal is positive
+    C = comparison_matrix(S)  # its diagonal is positive
     for v in (1.0 / inquiry.subject.scales, solve_for_ones(inquiry, C, symmetric=True)[0]):
         if v is not None and is_surely_positive(C, v):
             return True
@@ -126,7 +127,7 @@ def _is_dominant(inquiry: Inquiry, S: Any) -> bool:
 
 def _is_weakly_dominant(inquiry: Inquiry) -> bool:
     """Whether A_ii >= sum_j |A_ij| for j != i, exactly; the diagonal is known to be >= 0."""
-    sums = sum_rows(compare(inquiry.subject.given), inquiry.seconds_left)
+    sums = sum_rows(comparison_matrix(inquiry.subject.given), inquiry.seconds_left)
     return sums is not None and bool(sums.min() >= 0.0)
 
 

@@ -120,17 +120,6 @@ class Subject:
         return bool((self.given != self.given.T).nnz == 0)
 
 
-def compare(matrix: Any) -> Any:
-    """The comparison matrix: |A_ii| on the diagonal and -|A_ij| elsewhere."""
-    size = abs(matrix)
-    if isinstance(matrix, np.ndarray):
-        diagonal = size.diagonal().copy()
-        size = -size
-        np.fill_diagonal(size, diagonal)
-        return size
-    return sparse.csr_array(sparse.diags_array(2.0 * size.diagonal()) - size)
-
-
 def is_surely_negative(matrix: Any, x: Vector) -> bool:
     """Whether x^T A x < 0 for all rounding errors: gamma_(2n) |x|^T |A| |x|."""
     doubt = 2.0 * (2 * x.size + 4) * UNIT * float(np.abs(x) @ (abs(matrix) @ np.abs(x))) + TINY
