@@ -19,7 +19,7 @@ def show(run: Run, result: SimulationResult, targets: Targets, frames: int | Non
 
         typer.echo(to_json(describe_run(run, result) | targets.written()))
         return
-    from perp.simulation.result import result_text
+    from perp.simulation.result_text import result_text
 
     typer.echo(result_text(result, run.method_options))
     for name, path in targets.written().items():
