@@ -10,7 +10,7 @@ import numpy as np
 import perp
 from perp.kernels.conic import layout
 from perp.kernels.conic.layout import FIXED, OWN
-from perp.linalg.free_systems.body_plans import movable_parts
+from perp.linalg.free_systems.body import movable_parts
 from perp.solvers.cone_interior.state import ConicState
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from perp import gallery, verify
 from perp.linalg import analyse, order
-from perp.linalg.free_systems.body_plans import body_pattern, movable_parts
+from perp.linalg.free_systems.body import body_pattern, movable_parts
 
 
 def test_every_box_rests_on_four_points_and_a_share_of_the_side_faces_touch():

@@ -11,7 +11,7 @@ from numba import njit
 import perp
 from perp import gallery
 from perp.kernels.conic import equations, groups, layout
-from perp.linalg.free_systems.body_plans import movable_parts
+from perp.linalg.free_systems.body import movable_parts
 
 POINTERS = np.array([0, 2, 4, 5, 7, 9, 11])
 INDICES = np.array([4, 1, 1, 6, 4, 6, 4, 6, 4, 2, 0])

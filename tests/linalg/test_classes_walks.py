@@ -1,8 +1,7 @@
-"""What `classify` is built of: exact elimination, walks through minors, sums of rows, factors of sparse matrices."""
+"""What `classify` is built of: walks through minors, sums of rows, factors of sparse matrices."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -11,11 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from perp.linalg.classes.elimination import eliminate
-from perp.linalg.classes.exact import determinant, null_space, principal, shifted, solve_exactly, to_integers
+from perp.linalg.classes.comparison import sum_rows
+from perp.linalg.classes.definite import factor_by_columns
 from perp.linalg.classes.minor_walks import find_bad_minor, first_bad_minor
-from perp.linalg.classes.row_sums import sum_rows
-from perp.linalg.classes.sparse_factor import factor_by_columns
+from perp.problems.exact_elimination import (
+    determinant,
+    principal,
+    to_integers,
+)
 
 
 def no_limit() -> None:
@@ -24,47 +26,6 @@ def no_limit() -> None:
 
 def whole(seed: int, n: int, size: int = 3) -> list[list[int]]:
     return np.random.default_rng(seed).integers(-size, size + 1, (n, n)).tolist()
-
-
-def test_every_float_is_a_whole_number_of_a_common_unit():
-    A = np.array([[0.1, -3.0], [5e-324, 1e300]])
-    M = to_integers(A)
-    assert all(Fraction(M[i][j], 2**1074) == Fraction(A[i, j]) for i in range(2) for j in range(2))
-
-
-@given(st.integers(0, 2**31), st.integers(1, 5))
-def test_determinants_and_solutions_are_exact(seed, n):
-    M = whole(seed, n)
-    assert determinant(M, no_limit) == round(np.linalg.det(np.array(M, dtype=float)))
-    right = list(range(1, n + 1))
-    x = solve_exactly(M, right, no_limit)
-    if determinant(M, no_limit) == 0:
-        assert x is None
-    else:
-        assert x is not None
-        assert [sum(a * b for a, b in zip(row, x, strict=True)) for row in M] == right
-
-
-@given(st.integers(0, 2**31), st.integers(1, 5))
-def test_null_spaces_have_the_right_size_and_vanish(seed, n):
-    M = whole(seed, n, size=1)
-    basis = null_space(M, n, no_limit)
-    assert len(basis) == n - np.linalg.matrix_rank(np.array(M, dtype=float))
-    assert all(sum(a * b for a, b in zip(row, x, strict=True)) == 0 for row in M for x in basis)
-
-
-@given(st.integers(0, 2**31), st.integers(1, 5))
-def test_elimination_tells_definite_from_semi_definite_from_indefinite(seed, n):
-    M = np.array(whole(seed, n, size=2))
-    S = (M @ M.T - (seed % 3 == 0) * np.eye(n, dtype=int)).tolist()
-    outcome = eliminate(S, no_limit)
-    least = np.linalg.eigvalsh(np.array(S, dtype=float))[0]
-    assert outcome.answer is bool(least > -1e-9)
-    if outcome.x is None:
-        assert least > 1e-9
-    else:
-        value = sum(a * S[i][j] * b for i, a in enumerate(outcome.x) for j, b in enumerate(outcome.x))
-        assert (value == 0) if outcome.answer else (value < 0)
 
 
 def all_sets(n: int) -> list[tuple[int, ...]]:
@@ -81,17 +42,6 @@ def test_the_first_bad_minor_has_only_good_ones_inside(seed, n):
     else:
         assert minors[rows] <= 0
         assert all(minors[inner] > 0 for inner in minors if set(inner) < set(rows))
-
-
-@given(st.integers(0, 2**31), st.integers(1, 5))
-def test_a_tiny_shift_leaves_no_minor_zero_and_no_negative_one_positive(seed, n):
-    M = whole(seed, n, size=1)
-    for sign in (1, -1):
-        T = shifted(M, sign)
-        for rows in all_sets(n):
-            before, after = determinant(principal(M, rows), no_limit), determinant(principal(T, rows), no_limit)
-            assert after != 0
-            assert before == 0 or (before > 0) == (after > 0)
 
 
 @given(st.integers(0, 2**31), st.integers(1, 6), st.sampled_from([0.0, 2.0, 4.0]))

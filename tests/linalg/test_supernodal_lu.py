@@ -13,7 +13,7 @@ from perp import gallery
 from perp.errors import InvalidProblem
 from perp.kernels.factors.supernodal_lu import BLOCK, SIDES
 from perp.linalg import NotFinite, Plan, SparseCholesky, SparseLU
-from perp.linalg.free_systems.body_plans import make_body_plan
+from perp.linalg.free_systems.body import make_body_plan
 from perp.linalg.orderings import METHODS
 
 

@@ -17,7 +17,7 @@ from perp import BoxLCP, gallery, verify_certificate
 from perp.errors import InvalidProblem
 from perp.problems.certificates import prove_by_exhaustion
 from perp.problems.certificates.exact_program import is_possible
-from perp.problems.certificates.refuting import list_doubtful
+from perp.problems.certificates.exhaustion import list_doubtful
 
 INF = np.inf
 

@@ -13,7 +13,7 @@ from made_frames import assert_same_frame, make_frame, make_shapes
 
 from perp.errors import FileFormatError
 from perp.recording import Description, Recorder, Recording
-from perp.recording.unfinished_file import is_unfinished, lookup3
+from perp.recording.guarded_columns import is_unfinished, lookup3
 
 h5py = pytest.importorskip("h5py")
 

@@ -17,7 +17,7 @@ from perp.recording import Recording
 from perp.simulation import Ending, ProblemFolder, simulate
 from perp.simulation.kinds import kind_of
 from perp.simulation.recorder import open_recorder
-from perp.simulation.solver import make_solve
+from perp.simulation.settings import make_solve
 
 DT = 0.01
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from perp.lab.figures import require_matplotlib
 from perp.lab.palette import INK, PAPER, SERIES
 from perp.lab.scene_picture_view import DPI, BodyView, View
-from perp.recording.frame import Frame
-from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
+from perp.recording.frame import Frame, LiquidFrame, LiquidGrid
 from perp.recording.shapes import Shape
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perp.lab.palette import INK, LINE, MUTED, PAPER, SERIES
 from perp.lab.scene_picture_view import FIXED, Points, enclose, figure_size
-from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
+from perp.recording.frame import LiquidFrame, LiquidGrid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -33,7 +33,7 @@ from perp.lab.scene_picture_liquid import (
     tell_separating,
 )
 from perp.lab.scene_picture_view import Points, enclose, figure_size
-from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
+from perp.recording.frame import LiquidFrame, LiquidGrid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -26,8 +26,7 @@ from perp.lab.scene_picture_raster import NOTHING, find_covered, find_nearest, l
 from perp.lab.scene_picture_surfaces import Surface, colours, make_surface
 from perp.lab.scene_picture_view import Points, enclose, figure_size, near
 from perp.recording.frame import Frame
-from perp.recording.placement import place_shapes
-from perp.recording.shapes import Shape
+from perp.recording.shapes import Shape, place_shapes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

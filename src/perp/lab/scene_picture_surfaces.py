@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from perp.lab.scene_picture_view import colour_of
 from perp.recording.frame import Frame
-from perp.recording.placement import place_shapes
-from perp.recording.shapes import Shape
+from perp.recording.shapes import Shape, place_shapes
 
 Floats = NDArray[np.float64]
 

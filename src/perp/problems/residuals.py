@@ -24,6 +24,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perp.problems.friction import ContactProblem, law_number
 from perp.problems.inputs import PointLike, Vector, as_vector, freeze
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 CARRIES_SHARE = 1e-6
 """Contacts whose A_nn x_n is a smaller share of the largest do not count as carrying an impulse."""
+
+NEAR = 2.0**-26
+"""A share of the largest |x_i|, or of 1, within which x_i is as good as at the bound that its slack pushes it to."""
 
 
 @dataclass(frozen=True)
@@ -313,3 +317,21 @@ class Watch:
     def set_mark(self, x: Vector) -> None:
         """Remember this point: `from_mark` is zero when the iteration comes back to it."""
         np.copyto(self.mark, x)
+
+
+def active_mask(problem: Problem, x: Vector, y: Vector) -> NDArray[np.int8]:
+    """-1 for rows at their lower bound, 1 at their upper one, 0 between.
+
+    A row is at a bound if x_i is that number; also if the natural map takes the bound (for the lower one: x_i - lower_i
+    < s_i y_i, with s_i as above) and x_i is near it, as where a method from the inside has
+    stopped at its tolerance. A fixed row, lower_i = upper_i, counts as at its lower bound. Contacts are told by the
+    bounds that stand at x, each tangent by itself: those of a contact that does not press are fixed at zero.
+    """
+    lower, upper = problem.bounds(x)
+    near = NEAR * max(1.0, float(np.max(np.abs(x), initial=0.0)))
+    with np.errstate(all="ignore"):  # a failed solve may have an x or y that is not finite: then rows are between
+        push = problem.row_scales * y
+        above, below = x - lower, upper - x
+        at_lower = (x <= lower) | ((above <= near) & (above < push))
+        at_upper = (x >= upper) | ((below <= near) & (below < -push))
+    return np.where(at_lower, -1, at_upper).astype(np.int8)

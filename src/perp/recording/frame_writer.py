@@ -1,7 +1,11 @@
-"""The HDF5 file of frames of any kind, which stays readable whatever ends the program; `layout` tells what is where."""
+"""The HDF5 file of frames of any kind, which stays readable whatever ends the program; `layout` tells what is where.
+
+HDF5 does not survive a write that fails (it crashes at exit): whether the file can grow is found out before each one.
+"""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from abc import ABC, abstractmethod
@@ -9,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
+from tempfile import TemporaryFile
 from time import monotonic
 from types import TracebackType
 from typing import Any, Self
@@ -19,9 +24,7 @@ from numpy.typing import NDArray
 from perp.errors import MissingExtra
 from perp.problems.inputs import require_number
 from perp.recording.description import Description
-from perp.recording.disk_space import require_room
-from perp.recording.frame import Frame
-from perp.recording.liquid_frame import LiquidFrame
+from perp.recording.frame import Frame, LiquidFrame
 
 FLUSH_SECONDS = 0.5
 """Frames wait in memory at most so long (a flush takes some milliseconds); only a killed process loses them."""
@@ -36,6 +39,9 @@ INDEX_BYTES = 2**18
 """More than one flush adds to the tables by which HDF5 finds chunks."""
 
 Rows = dict[str, NDArray[Any]]
+
+_NO_ANSWER = {errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS, errno.EACCES, errno.EPERM, errno.EROFS}
+"""What is said where no room can be reserved; there the disk is believed to have it."""
 
 
 def require_h5py() -> Any:
@@ -235,3 +241,31 @@ def _texts(about: Description) -> dict[str, str]:
     except (TypeError, ValueError) as error:
         raise ValueError(f"the options cannot be written as JSON: {error}") from error
     return {"scene": about.scene, "method": about.method, "options": options, "seed": seed, "versions": versions}
+
+
+def require_room(path: Path, size: int) -> None:
+    """Raise OSError unless so many bytes can be added to the file: limits, disk and quota have room for them.
+
+    They are reserved for a nameless file beside it, and given back at once. (Not for the file itself: who reads it may
+    rely on its not becoming shorter.) Another program may take them in the meantime, which is the blink of an eye.
+    """
+    if path.stat().st_size + size > _largest_file():
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    reserve = getattr(os, "posix_fallocate", None)
+    if reserve is None:
+        return
+    try:
+        with TemporaryFile(dir=path.parent) as stream:
+            reserve(stream.fileno(), 0, size)
+    except OSError as error:
+        if error.errno not in _NO_ANSWER:
+            raise OSError(error.errno, os.strerror(error.errno or 0), str(path)) from error
+
+
+def _largest_file() -> float:
+    try:
+        import resource
+    except ImportError:  # a system without such limits
+        return float("inf")
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return float("inf") if limit == resource.RLIM_INFINITY else float(limit)

@@ -51,7 +51,7 @@ be read. No filters, no links but hard ones.
 
 A recording is written in HDF5's mode of one writer and many readers, which keeps the file whole at every moment: other
 programs may follow it while it grows, and a process that is killed leaves every frame up to its last `flush` readable.
-HDF5 then still marks the file as open for writing. `Recording` reads it nevertheless (`unfinished_file`), h5py with
+HDF5 then still marks the file as open for writing. `Recording` reads it nevertheless (`guarded_columns`), h5py with
 `swmr=True`, any other program after `h5clear -s FILE`.
 """
 

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from perp.problems.inputs import require_count, require_number
 from perp.recording.description import Description
-from perp.recording.frame import Frame
+from perp.recording.frame import Frame, LiquidFrame, LiquidGrid
 from perp.recording.frame_writer import FLUSH_SECONDS, Column, FrameWriter, Rows
 from perp.recording.layout import IS_LIQUID, IS_SEPARATING, LIQUID
-from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
 
 PARTICLES_OF_A_CHUNK = 2**15
 

@@ -18,13 +18,11 @@ from numpy.typing import NDArray
 
 from perp.problems.files.guard import DEFAULT_MAX_BYTES, Budget, FileGuard
 from perp.problems.inputs import Vector
-from perp.recording.body_columns import BodyColumns
+from perp.recording.columns import BodyColumns, LiquidColumns
 from perp.recording.description import Description
-from perp.recording.frame import Frame
+from perp.recording.frame import Frame, LiquidFrame, LiquidGrid
 from perp.recording.guarded_columns import ColumnGroup, blaming, open_columns
 from perp.recording.layout import BODIES, LIQUID
-from perp.recording.liquid_columns import LiquidColumns
-from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
 from perp.recording.shapes import Shape
 
 KINDS: dict[int, type[BodyColumns] | type[LiquidColumns]] = {BODIES: BodyColumns, LIQUID: LiquidColumns}

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from perp.problems.inputs import require_count
 from perp.recording.description import Description
-from perp.recording.frame import Frame
+from perp.recording.frame import Frame, LiquidFrame
 from perp.recording.frame_writer import FLUSH_SECONDS, Column, FrameWriter, Rows
 from perp.recording.layout import BODIES, STATE, contact_widths, state_width
-from perp.recording.liquid_frame import LiquidFrame
 from perp.recording.shape_table import shape_columns
 from perp.recording.shapes import Shape
 

@@ -1,20 +1,25 @@
-"""Trucks that fall onto a net of cables (THESIS 6.1.5)."""
+"""Trucks that fall onto a net of cables (THESIS 6.1.5).
+
+A truck has 22 bodies: a chassis with what is bolted to it, three axles on springs, six hubs and six wheels. Joints have
+126 rows: six things fixed to the chassis (36), three axles (18) with two struts each (6), six hubs fixed to their axles
+(36), six wheels on hinges (30).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perp.gallery.options import About
-from perp.scenes.cables import BendDamping, BendStiffness, CableMaterial, Compliance, add_cable, points_along
+from perp.scenes.cables import BendDamping, BendStiffness, CableMaterial, Compliance, add_cable, points_along, turn_z_to
 from perp.scenes.catalogue import scene
 from perp.scenes.contact_options import Friction, Mass, Model
-from perp.scenes.truck import AXLES, LENGTH, WIDTH, add_truck
-from perp.worlds.rigid3d.builder import RigidBuilder
-from perp.worlds.rigid3d.joints import Ball
+from perp.worlds.rigid3d.builder import Geom, RigidBuilder
+from perp.worlds.rigid3d.joints import Ball, Distance, Fixed, Hinge
 from perp.worlds.rigid3d.rigid_world import RigidWorld
 
 LINK = 0.2
@@ -33,6 +38,33 @@ CURVE = np.linspace(-0.5, 0.5, 2001)
 
 Cables = Annotated[int, About("cables in this direction", 2, 100)]
 LinksOfCable = Annotated[int, About("links of a cable in this direction", 4, 10_000)]
+
+LENGTH, WIDTH = 5.4, 2.2
+"""Over all [m]."""
+MASS = 8000.0
+"""Of the truck as it is drawn below [kg]."""
+
+RED, BLUE, GREY, BLACK = (0.75, 0.30, 0.25), (0.30, 0.45, 0.65), (0.50, 0.52, 0.55), (0.15, 0.15, 0.17)
+FORWARDS, SIDEWAYS = turn_z_to(np.array([1.0, 0.0, 0.0])), turn_z_to(np.array([0.0, 1.0, 0.0]))
+UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
+
+CHASSIS_HEIGHT, AXLE_HEIGHT = 0.75, 0.5
+"""Of their middles above the ground [m]."""
+BOLTED: tuple[tuple[str, str, Sequence[float], float, Any, Any, Sequence[float], Sequence[float]], ...] = (
+    ("cab", "box", (0.7, 1.0, 0.75), 900.0, RED, UPRIGHT, (1.8, 0.0, 1.65), (1.8, 0.0, 0.87)),
+    ("engine", "box", (0.5, 0.4, 0.25), 700.0, GREY, UPRIGHT, (2.0, 0.0, 0.9), (2.0, 0.0, 0.87)),
+    ("cargo", "box", (1.6, 1.05, 0.35), 2400.0, BLUE, UPRIGHT, (-0.9, 0.0, 1.25), (-0.9, 0.0, 0.87)),
+    ("bumper", "box", (0.08, 1.0, 0.12), 60.0, BLACK, UPRIGHT, (2.6, 0.0, 0.7), (2.5, 0.0, 0.7)),
+    ("left tank", "cylinder", (0.2, 0.4), 120.0, GREY, FORWARDS, (0.4, 0.7, 0.7), (0.4, 0.45, 0.7)),
+    ("right tank", "cylinder", (0.2, 0.4), 120.0, GREY, FORWARDS, (0.4, -0.7, 0.7), (0.4, -0.45, 0.7)),
+)
+"""What the chassis carries: name, form, size, mass, colour, orientation, middle, and where it is bolted on."""
+AXLES = (1.7, -0.9, -2.0)
+"""Where they are along the truck [m]."""
+SPRINGS: dict[str, Any] = {"stiffness": 4e5, "damping": 2e4, "bend_stiffness": 2e5, "bend_damping": 1e4}
+"""Of an axle against the chassis, in N/m, N s/m, N m/rad, N m s/rad."""
+STRUTS: dict[str, Any] = {"stiffness": 2e5, "damping": 2e4}
+"""[N/m], [N s/m]"""
 
 
 @scene(
@@ -73,7 +105,7 @@ def trucks(
     2,500:1). As printed, a cable weighs 5 kg/m and has 48 or 65 links, here of 1 kg and 0.2 m; ours are six each way,
     joined to the world at both ends (294 and 396 rows), tied to one another by ball joints where they cross, and made
     with a sag, because a straight cable that does not stretch cannot catch anything. The truck is described in
-    `perp.scenes.truck`. Cables collide with trucks and trucks with trucks.
+    `perp.scenes.trucks`. Cables collide with trucks and trucks with trucks.
 
     The damping of bending is enough for 330 kN in a cable (`perp.scenes.cables`). `cone_newton` solves nineteen steps
     of twenty to 1e-6, half of them in less than half a second.
@@ -157,3 +189,56 @@ class Net:
                 b = along_y[int(np.searchsorted(points_y[:, 1], y)) - 1]
                 crossing = (x, y, float(self.height(x, y)))
                 builder.join(Ball(a, b, crossing, compliance=material.compliance))
+
+
+def add_truck(
+    builder: RigidBuilder,
+    foot: NDArray[np.float64],
+    *,
+    mass: float = MASS,
+    friction: float,
+    compliance: float,
+    group: int,
+    name: str = "truck",
+) -> list[int]:
+    """Add a truck that looks along x, its wheels on the ground below at `foot`; returns the numbers of its bodies.
+
+    Its parts do not collide with one another: they are a group of shapes of their own.
+    """
+    numbers: list[int] = []
+
+    def add(
+        part: str, form: str, size: Sequence[float], kg: float, color: Any, turn: Any, place: Sequence[float]
+    ) -> int:
+        shape = Geom(
+            form=form,
+            size=size,
+            mass=kg * mass / MASS,
+            friction=friction,
+            color=color,
+            orientation=turn,
+            group=group,
+            avoids=(group,),
+        )
+        numbers.append(builder.body([shape], foot + np.array(place), name=f"{name}: {part}"))
+        return numbers[-1]
+
+    chassis = add("chassis", "box", (2.5, 0.45, 0.12), 2500.0, GREY, UPRIGHT, (0.0, 0.0, CHASSIS_HEIGHT))
+    for *look, bolt in BOLTED:
+        part = add(*look)
+        builder.join(Fixed(chassis, part, foot + np.array(bolt), compliance=compliance))
+    for number, x in enumerate(AXLES, start=1):
+        middle = foot + np.array([x, 0.0, AXLE_HEIGHT])
+        axle = add(f"axle {number}", "cylinder", (0.07, 0.6), 200.0, BLACK, SIDEWAYS, (x, 0.0, AXLE_HEIGHT))
+        builder.join(Fixed(chassis, axle, middle, **SPRINGS))
+        for side, y in (("left", 1.0), ("right", -1.0)):
+            where = f"{side} {number}"
+            hub = add(f"hub {where}", "cylinder", (0.15, 0.08), 20.0, BLACK, SIDEWAYS, (x, 0.68 * y, AXLE_HEIGHT))
+            wheel = add(f"wheel {where}", "cylinder", (0.5, 0.14), 80.0, BLACK, SIDEWAYS, (x, 0.9 * y, AXLE_HEIGHT))
+            builder.join(Fixed(axle, hub, middle + np.array([0.0, 0.6 * y, 0.0]), compliance=compliance))
+            bearing = middle + np.array([0.0, 0.76 * y, 0.0])
+            builder.join(Hinge(hub, wheel, bearing, (0.0, 1.0, 0.0), compliance=compliance))
+            low = middle + np.array([0.0, 0.4 * y, 0.0])
+            high = low + np.array([0.0, 0.0, CHASSIS_HEIGHT - AXLE_HEIGHT])
+            builder.join(Distance(chassis, axle, high, low, **STRUTS))
+    return numbers

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from perp.problems.inputs import Vector
-from perp.recording.frame import Frame
-from perp.recording.liquid_frame import LiquidFrame
+from perp.recording.frame import Frame, LiquidFrame
 from perp.simulation.kinds import kind_of
 from perp.simulation.settings import RunSettings
 from perp.simulation.summary import Ending, Summary, summarise

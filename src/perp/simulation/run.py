@@ -11,9 +11,8 @@ import numpy as np
 
 from perp.errors import StateNotFinite
 from perp.problems.inputs import require_count
-from perp.recording.frame import Frame
+from perp.recording.frame import Frame, LiquidFrame
 from perp.recording.frame_writer import FrameWriter
-from perp.recording.liquid_frame import LiquidFrame
 from perp.scenes.catalogue import Scene
 from perp.simulation.kinds import kind_of
 from perp.simulation.problem_folder import ProblemFolder

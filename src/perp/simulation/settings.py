@@ -1,17 +1,23 @@
-"""What is run, and with what: as asked for, and where nothing was said the scene's own."""
+"""What is run, and with what: as asked for, and where nothing was said the scene's own; and the solver made of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import MISSING, Field, dataclass, fields
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from perp.problems.inputs import require_count, require_number
 from perp.scenes.catalogue import Scene, make
-from perp.simulation.solver import changed_options, make_solve
+from perp.solvers.api import solve
+from perp.solvers.islands.islands import solve_islands
 from perp.solvers.method import Method
+from perp.solvers.results.result import Result
 from perp.solvers.roster import make_method
+from perp.solvers.stopping import Stopping
 from perp.worlds.world import Solve, World
 
 AnyMethod = str | Method | Solve
@@ -151,3 +157,29 @@ def _refuse_limits(**limits: object) -> None:
 def _word(value: Any) -> str:
     """As the command line has it (`perp.solvers.options.words`)."""
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def make_solve(
+    method: str | Method,
+    tol: float | None = None,
+    max_iterations: int | None = None,
+    max_seconds: float | None = None,
+    *,
+    islands: bool = False,
+    workers: int = 1,
+) -> Solve:
+    """`solve(problem, x0)` by this method; ValueError or TypeError where that makes no sense."""
+    stop = Stopping().with_changes(tol=tol, max_iterations=max_iterations, max_seconds=max_seconds)
+    chosen = method if method == "auto" else make_method(method, {})
+    run: Callable[..., Result] = partial(solve_islands, workers=workers) if islands else solve
+    return lambda problem, x0: run(problem, chosen, x0=x0, stop=stop)
+
+
+def changed_options(method: Method) -> dict[str, Any]:
+    """Those that differ from the defaults."""
+    values = {each.name: (getattr(method, each.name), _default(each)) for each in fields(method)}
+    return {name: value for name, (value, default) in values.items() if not np.array_equal(value, default)}
+
+
+def _default(each: Field[Any]) -> Any:
+    return each.default if each.default_factory is MISSING else each.default_factory()

@@ -1,11 +1,10 @@
 """The physics that makes problems: bodies move, touch and are joined; a solver, handed in, finds the impulses."""
 
 from perp.worlds.articulated import ArticulatedWorld
-from perp.worlds.contact_report import ContactReport
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts
 from perp.worlds.fluid import LiquidReport, LiquidWorld
-from perp.worlds.report import StepReport, StepSeconds
+from perp.worlds.report import ContactReport, StepReport, StepSeconds
 from perp.worlds.warm_up import warm_up
 from perp.worlds.world import Solve, World
 

@@ -20,12 +20,10 @@ from perp.linalg.contact_compliance import UNITS, contact_compliance
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_number
 from perp.recording.frame import ContactFrame, Frame
-from perp.worlds.answers import OVERFLOWING, read_answer, require_callable
-from perp.worlds.contact_report import ContactReport
 from perp.worlds.contacts import Contacts
-from perp.worlds.report import StepReport, StepSeconds
+from perp.worlds.report import ContactReport, StepReport, StepSeconds
 from perp.worlds.warm_start import RULES, carry_impulses, not_worse_than_cold
-from perp.worlds.world import Solve, World
+from perp.worlds.world import OVERFLOWING, Solve, World, read_answer, require_callable
 
 LAWS = ("box", "cone", "convex")
 

@@ -1,8 +1,9 @@
-"""The contacts that a world found, one entry each."""
+"""The contacts that a world found, one entry each, and how the next step finds those of the last one again."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,3 +69,28 @@ class Contacts:
         second, first = self.bodies[:, 1] == body, self.bodies[:, 0] == body
         total: Vector = (impulses[second].sum(axis=0) - impulses[first].sum(axis=0)) / dt
         return total
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ShapeContacts(Contacts):
+    """`pair` is one number for the two shapes; `local` the point in a frame that moves with one of them (m x 3 [m])."""
+
+    pair: NDArray[np.uint64]
+    local: NDArray[np.float64]
+
+    @cached_property
+    def by_pair(self) -> NDArray[np.uint32]:
+        """The contacts by rising pair."""
+        return np.argsort(self.pair, kind="stable").astype(np.uint32)
+
+
+def match_contacts(old: ShapeContacts, new: ShapeContacts) -> NDArray[np.int64]:
+    """For each new contact the nearest old one between the same shapes, each old one once; -1 where there is none."""
+    from perp.kernels.contacts import point_contacts
+
+    match = np.empty(len(new), dtype=np.int64)
+    is_taken = np.zeros(len(old), dtype=np.bool_)
+    olds = (old.by_pair, old.pair, old.local.reshape(-1))
+    news = (new.by_pair, new.pair, new.local.reshape(-1))
+    point_contacts.match_points(*olds, *news, is_taken, match)
+    return match

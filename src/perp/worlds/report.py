@@ -1,4 +1,4 @@
-"""What one step did: the problem, its answer, and where the time went."""
+"""What one step did: the problem, its answer, and where the time went; of bodies also the contacts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residuals import Residuals, verify
+from perp.worlds.contacts import Contacts
 
 
 @dataclass(frozen=True)
@@ -68,3 +69,18 @@ class StepReport:
     @property
     def iterations(self) -> int:
         return int(getattr(self.solution, "iterations", 0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ContactReport(StepReport):
+    """One step of a world of bodies."""
+
+    contacts: Contacts
+    """As they were at the beginning of the step."""
+
+    @property
+    def things(self) -> str:
+        return f"{len(self.contacts):,} contacts, "
+
+    def measures(self) -> dict[str, float]:
+        return {"contacts": float(len(self.contacts)), "penetration": self.contacts.penetration}

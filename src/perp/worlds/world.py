@@ -12,11 +12,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from perp.problems.inputs import Vector
-from perp.recording.frame import Frame
-from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
+import numpy as np
+
+from perp.problems.inputs import Vector, require_real_dtype
+from perp.recording.frame import Frame, LiquidFrame, LiquidGrid
 from perp.recording.shapes import Shape
 from perp.worlds.report import StepReport
+
+SOLVE_HINT = (
+    "solve must be a callable solve(problem, x0) that returns an object with x, "
+    'for example lambda problem, x0: perp.solve(problem, "pgs", x0=x0)'
+)
+
+OVERFLOWING = 1e100
+"""Numbers of a state beyond this one make products that are infinite, or nearly so."""
 
 
 class Solution(Protocol):
@@ -61,3 +70,20 @@ class World(ABC):
     @abstractmethod
     def fingerprint(self) -> str:
         """A hash of every bit of the state: two runs that agree in it are the same run."""
+
+
+def require_callable(solve: Any) -> None:
+    """Refuse what is no solver."""
+    if not callable(solve):
+        raise TypeError(f"solve is {solve!r}; {SOLVE_HINT}")
+
+
+def read_answer(solution: Any) -> Vector:
+    """A copy of the solver's x; its length is checked where it meets the problem, its values by the step."""
+    if not hasattr(solution, "x"):
+        raise TypeError(
+            f"solve returned {'None' if solution is None else f'a {type(solution).__name__}'}; {SOLVE_HINT}"
+        )
+    given = np.asarray(solution.x)
+    require_real_dtype(given.dtype, "x of the solution")
+    return np.array(given, dtype=np.float64)

@@ -7,7 +7,7 @@ import pytest
 
 import perp
 from perp import scenes
-from perp.simulation.solver import make_solve
+from perp.simulation.settings import make_solve
 from perp.viewer.frames.contact_numbers import ContactNumbers, measure_contacts, row_errors
 
 LAWS = [(model, dimension) for model in ("box", "cone", "convex", "disc") for dimension in (2, 3)]

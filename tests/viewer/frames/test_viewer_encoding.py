@@ -12,7 +12,7 @@ from frame_twin import read_frame, read_frames
 
 import perp
 from perp import scenes
-from perp.simulation.solver import make_solve
+from perp.simulation.settings import make_solve
 from perp.simulation.step import measure_step
 from perp.viewer.frames.contact_numbers import measure_contacts
 from perp.viewer.frames.frame_encoding import encode_frame, with_serial

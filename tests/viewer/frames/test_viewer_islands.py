@@ -8,7 +8,7 @@ from small_worlds import Pucks
 
 import perp
 from perp import scenes
-from perp.simulation.solver import make_solve
+from perp.simulation.settings import make_solve
 from perp.viewer.frames.islands import find_islands, name_islands
 from perp.worlds.rigid2d import Discs, DiscWorld, HalfPlane
 

@@ -14,7 +14,7 @@ from frame_twin import read_frame
 from perp import scenes
 from perp.recording import Frame, Shape
 from perp.recording.frame import ContactFrame
-from perp.simulation.solver import make_solve
+from perp.simulation.settings import make_solve
 from perp.simulation.step import measure_step
 from perp.viewer.frames.frame_encoding import encode_frame
 from perp.viewer.frames.scene_message import describe_world

@@ -13,7 +13,7 @@ from perp.errors import InvalidProblem, StateNotFinite
 from perp.kernels.fluid import motion as fluid_motion
 from perp.kernels.fluid import pressure as fluid_pressure
 from perp.kernels.fluid import walls as fluid_walls
-from perp.recording.liquid_frame import LiquidFrame
+from perp.recording.frame import LiquidFrame
 from perp.worlds.fluid import BallTank, BoxTank, LiquidReport, LiquidWorld, Turned, seed_particles
 
 H = 1 / 60

@@ -10,18 +10,20 @@ symmetric C, which then is not positive definite, any x with x^T C x <= 0 is as 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import fsum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.linalg.classes.exact import Integers, null_space, solve_exactly, to_integers
 from perp.linalg.classes.inquiry import Finding, Inquiry, OutOfTime
-from perp.linalg.classes.row_sums import sum_rows
-from perp.linalg.classes.subject import TINY, UNIT, Subject, compare, is_surely_negative
+from perp.linalg.classes.subject import TINY, UNIT, Subject, is_surely_negative
 from perp.linalg.classes.verdict import Kind, Witness
 from perp.linalg.classes.witnesses import simplest_vector
+from perp.problems.exact_elimination import Integers, null_space, solve_exactly, to_integers
 from perp.problems.inputs import Vector
+from perp.problems.proofs.comparison import comparison_matrix
 
 EXACT_ROWS = 60
 """Up to so many rows, what rounding leaves open is decided by exact elimination."""
@@ -36,6 +38,9 @@ YES = "there is v > 0 with <A> v > 0 (the witness), and the diagonal is positive
 NO = "there is u >= 0, not zero, with <A> u <= 0 (the witness)"
 NO_SYMMETRIC = "x^T <A> x <= 0 for the witness x, but a symmetric M-matrix is positive definite"
 
+SECONDS_A_ROW = 1e-5
+"""About what a sum by `fsum` takes."""
+
 
 def decide_H_plus(inquiry: Inquiry) -> Finding:
     """The comparison matrix is a non-singular M-matrix and the diagonal is positive."""
@@ -44,7 +49,7 @@ def decide_H_plus(inquiry: Inquiry) -> Finding:
     if subject.diagonal[low] <= 0:
         why = f"A[{low},{low}] = {subject.given[low, low]:g} is not positive"
         return Finding(False, why, Witness("entry", (low, low)))
-    C = compare(subject.matrix)
+    C = comparison_matrix(subject.matrix)
     even = 1.0 / subject.scales  # the vector e of the matrix as it was given
     if is_surely_positive(C, even):
         return Finding(True, f"strictly diagonally dominant: {YES}", _plain_witness(subject, even))
@@ -105,7 +110,7 @@ def _level_part(inquiry: Inquiry) -> Witness | None:
     """u = e on a connected part of A whose row sums of <A> are all <= 0, as a closed Neumann problem has."""
     from scipy.sparse.csgraph import connected_components
 
-    C = compare(inquiry.subject.given)
+    C = comparison_matrix(inquiry.subject.given)
     sums = sum_rows(C, inquiry.seconds_left)
     if sums is None or sums.min() > 0.0:
         return None
@@ -206,3 +211,29 @@ def _decide_exactly(inquiry: Inquiry, C: Integers) -> Finding:
     v = solve_exactly(C, [1] * n, inquiry.check)
     assert v is not None
     return Finding(True, YES, simplest_vector(subject, "H_plus", True, v))
+
+
+def sum_rows(C: Any, seconds: float) -> Vector | None:
+    """The sums, each with the right sign; None where that takes longer than `seconds`."""
+    sums: Vector = np.asarray(C.sum(axis=1)).reshape(-1)
+    sizes = np.asarray(abs(C).sum(axis=1)).reshape(-1)
+    doubtful = np.flatnonzero(np.abs(sums) <= 2.0 * (C.shape[1] + 2) * UNIT * sizes)
+    if not doubtful.size or _adds_up_exactly(C if isinstance(C, np.ndarray) else C.data, float(sizes.max())):
+        return sums
+    if doubtful.size * SECONDS_A_ROW > seconds:
+        return None
+    for i in doubtful:  # `fsum` rounds once
+        sums[i] = fsum(C[i] if isinstance(C, np.ndarray) else C.data[C.indptr[i] : C.indptr[i + 1]])
+    return sums
+
+
+def _adds_up_exactly(data: NDArray[np.float64], largest: float) -> bool:
+    """Whether all are multiples of a power of two so large that no sum up to `largest` has more than 53 bits."""
+    numbers = data[data != 0.0]
+    if numbers.size == 0:
+        return True
+    mantissa, exponent = np.frexp(numbers)
+    digits = np.abs(np.ldexp(mantissa, 53)).astype(np.int64)
+    _, lowest_bit = np.frexp((digits & -digits).astype(np.float64))
+    last_digit = int((exponent - 53 + lowest_bit - 1).min())
+    return bool(np.isfinite(largest)) and np.frexp(largest)[1] - last_digit <= 53

@@ -7,7 +7,7 @@ S is not copositive if and only if some principal submatrix has a z > 0 with S_a
 on the simplex, on as few rows as possible, is such a z. All smaller principal submatrices are then positive
 semi-definite (Cottle, Habetler & Lemke 1970; Hadeler 1983). So the walk through sets of rows goes on only behind
 positive definite ones. Where it comes upon a singular one, it begins anew with S shifted by a multiple of I so small
-that it changes no answer and leaves none singular (`exact.shifted`). Where it does not, a copositive S is strictly
+that it changes no answer and leaves none singular (`shifted`). Where it does not, a copositive S is strictly
 copositive, too: a zero of x^T S x, on as few rows as possible, would be a null vector behind positive definite ones.
 """
 
@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.linalg.classes.definite import EXACT_ROWS
-from perp.linalg.classes.elimination import eliminate
-from perp.linalg.classes.exact import Check, Integers, null_space, principal, shifted, solve_exactly
 from perp.linalg.classes.inquiry import Finding, Inquiry
 from perp.linalg.classes.minor_walks import Rows, first_bad_minor
 from perp.linalg.classes.signs import largest_outside
 from perp.linalg.classes.witnesses import negative_vector, simplest_vector
+from perp.problems.exact_elimination import Check, Integers, eliminate, null_space, principal, shifted, solve_exactly
 
 MOST_ROWS = 40
 """Beyond, 2^n sets of rows are out of reach."""

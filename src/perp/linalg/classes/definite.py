@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from perp.linalg.classes.comparison import is_surely_positive, solve_for_ones
-from perp.linalg.classes.elimination import Elimination, eliminate
+from perp.linalg.cholesky import NotFinite, SparseCholesky
+from perp.linalg.classes.comparison import is_surely_positive, solve_for_ones, sum_rows
 from perp.linalg.classes.inquiry import Finding, Inquiry, OutOfTime
-from perp.linalg.classes.row_sums import sum_rows
-from perp.linalg.classes.sparse_factor import factor_by_columns
-from perp.linalg.classes.subject import TINY, UNIT, compare
+from perp.linalg.classes.subject import TINY, UNIT
 from perp.linalg.classes.verdict import Witness
 from perp.linalg.classes.witnesses import negative_vector, simplest_vector
+from perp.linalg.plan import Plan
+from perp.problems.exact_elimination import Elimination, eliminate
 from perp.problems.inputs import Vector
+from perp.problems.proofs.comparison import comparison_matrix
 
 EXACT_ROWS = 100
 """Up to so many rows, what rounding leaves open is decided by exact elimination, if the time suffices."""
@@ -37,6 +38,12 @@ EIGEN_ROWS = 500
 
 DESCENT_STEPS = 2000
 """Of conjugate gradients in search of a direction with x^T A x < 0."""
+
+ENTRIES_A_SECOND = 4e5
+"""Of a matrix that is ordered and analysed."""
+
+SPARSE_FLOPS_A_SECOND = 1e8
+"""Of the product of two sparse matrices."""
 
 
 def decide_positive_definite(inquiry: Inquiry) -> Finding:
@@ -111,7 +118,7 @@ def _from_M(inquiry: Inquiry) -> Finding | None:
 
 def _is_dominant(inquiry: Inquiry, S: Any) -> bool:
     """Whether a v > 0 is found with <S> v > 0, beyond the rounding errors of S, too: these are below those of <S> v."""
-    C = compare(S)  # its diagonal is positive
+    C = comparison_matrix(S)  # its diagonal is positive
     for v in (1.0 / inquiry.subject.scales, solve_for_ones(inquiry, C, symmetric=True)[0]):
         if v is not None and is_surely_positive(C, v):
             return True
@@ -120,7 +127,7 @@ def _is_dominant(inquiry: Inquiry, S: Any) -> bool:
 
 def _is_weakly_dominant(inquiry: Inquiry) -> bool:
     """Whether A_ii >= sum_j |A_ij| for j != i, exactly; the diagonal is known to be >= 0."""
-    sums = sum_rows(compare(inquiry.subject.given), inquiry.seconds_left)
+    sums = sum_rows(comparison_matrix(inquiry.subject.given), inquiry.seconds_left)
     return sums is not None and bool(sums.min() >= 0.0)
 
 
@@ -203,3 +210,31 @@ def _eliminate(inquiry: Inquiry) -> Elimination | None:
         inquiry.memory["elimination"] = eliminate(inquiry.subject.doubled, inquiry.check)
     outcome: Elimination = inquiry.memory["elimination"]
     return outcome
+
+
+def factor_by_columns(S: sparse.csr_array, seconds: float) -> tuple[sparse.csc_array, Any] | None:
+    """L and the order p with L L^T = S[p, p] up to rounding; None where S has none, or where all that is to be done
+    with it takes longer than so many seconds, by a rough guess."""
+    if S.nnz > ENTRIES_A_SECOND * seconds:
+        return None
+    plan = Plan.make(S)
+    if plan.cost > SPARSE_FLOPS_A_SECOND * seconds:
+        return None
+    try:
+        factor = SparseCholesky(plan, definite=True)
+    except NotFinite:
+        return None
+    if factor.negative or factor.dependent:
+        return None
+    symbolic = plan.symbolic
+    heights = np.diff(symbolic.rows_start)
+    columns = np.arange(symbolic.n)
+    owner = symbolic.column_to_super[columns]
+    above = columns - symbolic.super_start[owner]  # the block of a supernode begins so many rows above the diagonal
+    counts = heights[owner] - above
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    within = np.arange(starts[-1]) - np.repeat(starts[:-1], counts) + np.repeat(above, counts)
+    rows = symbolic.rows[np.repeat(symbolic.rows_start[owner], counts) + within]
+    place = np.repeat(symbolic.values_start[owner] + above * heights[owner], counts) + within
+    L = sparse.csc_array((factor._factor[place], rows, starts), shape=S.shape)
+    return L, symbolic.permutation

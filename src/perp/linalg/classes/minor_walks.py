@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.linalg.classes.exact import Check, Integers, determinant, principal, to_integers
 from perp.linalg.classes.subject import UNIT
+from perp.problems.exact_elimination import Check, Integers, determinant, echelon, principal, to_integers
 from perp.problems.inputs import Matrix
 
 Rows = tuple[int, ...]
@@ -128,19 +128,10 @@ def _eliminate_first(values: Any, errors: Any) -> tuple[Any, Any]:
 def _schur_exactly(M: Integers, unit: Fraction, rows: Rows, first: int, check: Check) -> tuple[Any, Any]:
     """`unit` times the Schur complement of M_rows,rows in the rows from `first` on, and its rounding errors."""
     order = [*rows, *range(first, len(M))]
-    work, last = principal(M, order), 1
-    for k in range(len(rows)):
-        check()
-        swap = next(i for i in range(k, len(rows)) if work[i][k])
-        work[k], work[swap] = work[swap], work[k]  # of the bordered minors and of the pivot alike, so of no matter
-        pivot, top = work[k][k], work[k]
-        for i in range(k + 1, len(order)):
-            line, factor = work[i], work[i][k]
-            work[i] = [0] * (k + 1) + [(pivot * line[j] - factor * top[j]) // last for j in range(k + 1, len(order))]
-        last = pivot
+    found = echelon(principal(M, order), len(rows), check)  # an exchange changes bordered minors and pivot alike
     size = len(order) - len(rows)
     schur = np.array(
-        [[float(unit * Fraction(value, last)) for value in line[len(rows) :]] for line in work[len(rows) :]]
+        [[float(unit * Fraction(value, found.last)) for value in row[len(rows) :]] for row in found.rows[len(rows) :]]
     )
     schur = schur.reshape(size, size)
     return schur, 2.0 * UNIT * np.abs(schur) + 2.0**-1000

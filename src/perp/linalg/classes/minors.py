@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.linalg.classes.eigenvectors import negative_eigenvector
-from perp.linalg.classes.exact import principal, shifted
 from perp.linalg.classes.inquiry import Finding, Inquiry
 from perp.linalg.classes.minor_walks import Rows, find_bad_minor, first_bad_minor
 from perp.linalg.classes.subject import Subject
 from perp.linalg.classes.verdict import Witness
-from perp.linalg.classes.witnesses import proves
+from perp.linalg.classes.witnesses import proves, simplest_vector
+from perp.problems.exact_elimination import principal, shifted
 
 EXACT_WALK = 11
 """Blocks of up to so many rows are walked through with whole numbers, larger ones with error bounds."""
@@ -29,6 +28,12 @@ MOST_ROWS = 40
 
 PAIRS_TRIED = 20
 """Minors of two rows that seem to be negative, and are computed exactly."""
+
+EIGENVECTOR_ROWS = 300
+"""The exact check of a vector of more rows takes long."""
+
+FLOORS = (1e-14, 1e-9, 1e-5)
+"""Entries below such a share of the largest are set to zero: at the level of rounding errors they may have any sign."""
 
 
 def decide_P(inquiry: Inquiry) -> Finding:
@@ -153,3 +158,23 @@ def _told(blocks: list[NDArray[np.intp]]) -> str:
 def _too_large(blocks: list[NDArray[np.intp]]) -> str:
     largest = max(block.size for block in blocks)
     return f"no implication settles it, and a block of {largest} rows has too many minors to compute them all"
+
+
+def negative_eigenvector(inquiry: Inquiry, name: str) -> Witness | None:
+    """A witness against the class `name` among the eigenvectors of A (of A^T for `row_sufficient`), if there is one.
+
+    That of a negative eigenvalue l has x_i (A x)_i = l x_i^2 <= 0 for all i, which contradicts P, P0 and sufficiency.
+    """
+    subject = inquiry.subject
+    if not subject.is_dense or not 2 < subject.n <= EIGENVECTOR_ROWS or inquiry.seconds_left < 5e-8 * subject.n**3:
+        return None
+    values, vectors = np.linalg.eig(subject.dense.T if name == "row_sufficient" else subject.dense)
+    real = np.flatnonzero((values.imag == 0.0) & (values.real < 0.0))
+    for k in real[np.argsort(values.real[real])][:3]:
+        x = vectors[:, k].real.copy()
+        for floor in FLOORS:
+            inquiry.check()
+            x[np.abs(x) < floor * np.abs(x).max()] = 0.0
+            if witness := simplest_vector(subject, name, False, x.tolist()):
+                return witness
+    return None

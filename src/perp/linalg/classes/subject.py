@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.linalg.classes.exact import Integers, symmetric_sum, to_integers
+from perp.problems.exact_elimination import Integers, symmetric_sum, to_integers
 from perp.problems.inputs import Matrix, MatrixLike, Vector
 from perp.problems.operators import Operator, as_operator
 from perp.problems.operators.base import TO_SPARSE
@@ -118,17 +118,6 @@ class Subject:
         if self.is_dense:
             return bool(np.array_equal(self.given, self.given.T))
         return bool((self.given != self.given.T).nnz == 0)
-
-
-def compare(matrix: Any) -> Any:
-    """The comparison matrix: |A_ii| on the diagonal and -|A_ij| elsewhere."""
-    size = abs(matrix)
-    if isinstance(matrix, np.ndarray):
-        diagonal = size.diagonal().copy()
-        size = -size
-        np.fill_diagonal(size, diagonal)
-        return size
-    return sparse.csr_array(sparse.diags_array(2.0 * size.diagonal()) - size)
 
 
 def is_surely_negative(matrix: Any, x: Vector) -> bool:

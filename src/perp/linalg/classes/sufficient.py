@@ -23,12 +23,20 @@ from typing import Any
 
 import numpy as np
 
-from perp.linalg.classes.eigenvectors import negative_eigenvector
-from perp.linalg.classes.exact import Check, Integers, null_space, primitive, principal, solve_exactly, to_integers
 from perp.linalg.classes.inquiry import Finding, Inquiry
 from perp.linalg.classes.minor_walks import Rows
+from perp.linalg.classes.minors import negative_eigenvector
 from perp.linalg.classes.verdict import Witness
 from perp.linalg.classes.witnesses import simplest_vector
+from perp.problems.exact_elimination import (
+    Check,
+    Integers,
+    null_space,
+    primitive,
+    principal,
+    solve_exactly,
+    to_integers,
+)
 
 MOST_ROWS = 16
 """Beyond, 2^n null spaces are out of reach."""

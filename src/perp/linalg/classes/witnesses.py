@@ -32,11 +32,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from perp.linalg.classes.exact import determinant, to_integers
-from perp.linalg.classes.subject import Subject, compare, is_surely_negative
+from perp.linalg.classes.subject import Subject, is_surely_negative
 from perp.linalg.classes.verdict import Verdict, Witness
+from perp.problems.exact_elimination import determinant, to_integers
 from perp.problems.inputs import MatrixLike, Vector
 from perp.problems.problem import Problem
+from perp.problems.proofs.comparison import comparison_matrix
 
 FEW_ROWS = 60
 """Up to so many rows it is worth the time to look for short numbers."""
@@ -129,7 +130,7 @@ def _product(matrix: Any, x: list[int]) -> list[int]:
 
 def _compare(subject: Subject, x: list[int]) -> list[int]:
     """<A> x."""
-    return _product(compare(subject.given), x)
+    return _product(comparison_matrix(subject.given), x)
 
 
 def _dot(x: list[int], y: list[int]) -> int:

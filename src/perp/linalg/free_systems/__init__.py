@@ -22,10 +22,17 @@ from __future__ import annotations
 
 from perp.linalg.free_systems.base import FreeSystem
 from perp.linalg.free_systems.body import LEAST_COMPLIANCE, BodySpace
-from perp.linalg.free_systems.choice import SHIFTED_SPACES, SPACES, choose_shifted_system, choose_system
+from perp.linalg.free_systems.choice import (
+    SHIFTED_SPACES,
+    SPACES,
+    choose_shifted_system,
+    choose_system,
+    factor_or_exchange,
+    purify,
+    small_shift,
+)
 from perp.linalg.free_systems.coupled_blocks import CoupledBlocks
 from perp.linalg.free_systems.dense import DenseGeneral, DenseSymmetric
-from perp.linalg.free_systems.factoring import factor_or_exchange, purify, small_shift
 from perp.linalg.free_systems.krylov import KrylovSystem
 from perp.linalg.free_systems.sparse import SparseGeneral, SparseSymmetric
 

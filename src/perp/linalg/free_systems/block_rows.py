@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.linalg.cholesky import NotFinite
-from perp.linalg.free_systems.body_plans import movable_parts
+from perp.linalg.free_systems.body import movable_parts
 from perp.linalg.paces import DENSE, SuperLuTime
 from perp.problems.deadline import now
 from perp.problems.inputs import Vector

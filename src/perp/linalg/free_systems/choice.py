@@ -1,4 +1,4 @@
-"""Which system for which problem, by an operation count."""
+"""Which system for which problem, by an operation count, and what to do where a factor is indefinite or singular."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
+import numpy as np
 from scipy import sparse
 
 from perp.errors import suggest
-from perp.linalg.free_systems.augmented import make_augmented
-from perp.linalg.free_systems.base import FreeSystem
-from perp.linalg.free_systems.body import BodySpace
-from perp.linalg.free_systems.body_plans import body_pattern, make_body_plan, movable_parts
+from perp.linalg.free_systems.base import FreeSystem, Mask
+from perp.linalg.free_systems.body import LEAST_COMPLIANCE, BodySpace, body_pattern, make_body_plan, movable_parts
 from perp.linalg.free_systems.coupled_blocks import CoupledBlocks, find_blocks
 from perp.linalg.free_systems.dense import DenseGeneral, DenseSymmetric
-from perp.linalg.free_systems.sparse import SparseGeneral, SparseSymmetric
+from perp.linalg.free_systems.sparse import SparseGeneral, SparseSymmetric, make_augmented
 from perp.linalg.orderings import order
 from perp.linalg.plan import Plan, with_diagonal
 from perp.linalg.symbolic import predict_flops
+from perp.problems.inputs import Vector
 from perp.problems.operators import Operator
 from perp.problems.problem import Problem
 
@@ -34,6 +34,8 @@ DENSE_ROWS = 150
 
 DENSE_SHARE = 0.25
 """With more nonzeros than this share, the factor would be full anyway."""
+
+PURIFICATIONS = 3
 
 
 def choose_system(problem: Problem, space: str = "auto", ordering: str = "amd", *, general: bool = False) -> FreeSystem:
@@ -114,3 +116,36 @@ def _kept(A: Operator, name: str, make: Callable[[], Kept]) -> Kept:
         plans[name] = make()
     plan: Kept = plans[name]
     return plan
+
+
+def factor_or_exchange(problem: Problem, system: FreeSystem, free: Mask, shift: Vector) -> FreeSystem:
+    """Factor; where A is symmetric and not even semi-definite, by another system, with row exchanges.
+
+    Returns the system that holds the factor, with all factorisations counted.
+    """
+    system.factor(free, shift)
+    if not system.negative:
+        return system
+    general = choose_system(problem, "dense" if system.name == "dense" else "sparse", general=True)
+    general.factorisations = system.factorisations
+    general.factor(free, shift)
+    return general
+
+
+def small_shift(problem: Problem) -> Vector:
+    """What makes dependent rows independent, and is taken back by refinement: a small share of A_ii."""
+    assert problem.diagonal is not None
+    diagonal = np.abs(problem.diagonal)
+    return np.asarray(LEAST_COMPLIANCE * np.maximum(diagonal, 1e-3 * (diagonal.max(initial=0.0) or 1.0)))
+
+
+def purify(system: FreeSystem, free: Mask, vector: Vector, shift: Vector) -> Vector:
+    """The part of the vector that is a null vector of A_FF, up to its length.
+
+    With the shift S that A_FF was factored with, (A_FF + S)^-1 S keeps null vectors of A_FF and makes all else as small
+    as the shift is.
+    """
+    for _ in range(PURIFICATIONS):
+        scaled = vector / (np.abs(vector).max(initial=0.0) or 1.0)
+        vector = system.solve(np.where(free, shift * scaled, 0.0))
+    return vector

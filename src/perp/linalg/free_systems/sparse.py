@@ -1,4 +1,7 @@
-"""Free rows of a sparse A: one pattern for all sets, and only what changed is factored again."""
+"""Free rows of a sparse A: one pattern for all sets, and only what changed is factored again.
+
+Augmented systems have the eliminated unknowns put back: they are larger, but no product of matrices is ever formed.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,11 @@ from scipy import sparse
 
 from perp.linalg.cholesky import SparseCholesky
 from perp.linalg.free_systems.base import FreeSystem, Mask
+from perp.linalg.free_systems.body import movable_parts
 from perp.linalg.paces import SuperLuTime
 from perp.linalg.plan import Plan
 from perp.problems.inputs import Vector
+from perp.problems.operators import FactoredOperator, Operator
 from perp.problems.operators.sparse_lu import factor_sparse
 
 
@@ -110,3 +115,44 @@ class SparseGeneral(LuSystem):
 
     def _assemble(self, free: NDArray[np.intp], shift: Vector) -> tuple[sparse.sparray, int]:
         return self._A[free][:, free] + sparse.diags_array(shift), 0
+
+
+class AugmentedBodies(LuSystem):
+    """For A = J M^-1 J^T + C the matrix of constrained dynamics, with v = M^-1 J_F^T dx put back:
+
+    [ M   -J_F^T ] [v ]   [0]
+    [J_F   C_F+S ] [dx] = [r],       quasi-definite once its second row is turned round.
+    """
+
+    name = "augmented"
+
+    def __init__(self, A: FactoredOperator) -> None:
+        super().__init__(A.n)
+        self._J, self._mass = movable_parts(A)
+        self._compliance = A.compliance
+
+    def _assemble(self, free: NDArray[np.intp], shift: Vector) -> tuple[sparse.sparray, int]:
+        J, corner = self._J[free], sparse.diags_array(self._compliance[free] + shift)
+        return sparse.block_array([[self._mass, -J.T], [J, corner]], format="csr"), int(self._mass.shape[0])
+
+
+class AugmentedRows(LuSystem):
+    """For any other A the Newton equation of the Kojima map (SLIDES), with dy = -S dx put back:
+
+    [A_FF  -I] [dx]   [r]
+    [ S     I] [dy] = [0].
+    """
+
+    name = "augmented"
+
+    def __init__(self, A: Operator) -> None:
+        super().__init__(A.n)
+        self._A = A.to_sparse()
+
+    def _assemble(self, free: NDArray[np.intp], shift: Vector) -> tuple[sparse.sparray, int]:
+        A, own = self._A[free][:, free], sparse.eye_array(free.size)
+        return sparse.block_array([[A, -own], [sparse.diags_array(shift), own]], format="csr"), 0
+
+
+def make_augmented(A: Operator) -> LuSystem:
+    return AugmentedRows(A) if A.factored is None else AugmentedBodies(A.factored)

@@ -11,9 +11,8 @@ A is a matrix, an operator or a function v -> A v; the tolerance is absolute; th
 
 from perp.linalg.krylov.cg import cg
 from perp.linalg.krylov.cycles import Workspace
-from perp.linalg.krylov.forcing import forcing, next_gamma
-from perp.linalg.krylov.free_rows import FreeProduct
 from perp.linalg.krylov.gmres import gmres
+from perp.linalg.krylov.inexact_newton import FreeProduct, forcing, next_gamma
 from perp.linalg.krylov.minres import minres
 from perp.linalg.krylov.outcome import Ending, Product, Solution
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.linalg.krylov.cycles import EPSILON, Cycle, Workspace, norm, run_cycles, writable
-from perp.linalg.krylov.inputs import read_system
+from perp.linalg.krylov.cycles import EPSILON, Cycle, Workspace, norm, read_system, run_cycles, writable
 from perp.linalg.krylov.outcome import Ending, Product, Solution
 from perp.problems.inputs import Vector
 

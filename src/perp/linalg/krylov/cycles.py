@@ -1,4 +1,4 @@
-"""What Krylov methods share: they run in cycles, and between two cycles the residual b - A x is computed anew.
+"""What Krylov methods share: reading the system, and running in cycles with b - A x computed again between two.
 
 A cycle believes the residual that it carries along; rounding errors can make it smaller than the true one. So a cycle
 that believes to be done, or cannot go on from where it is, is followed by a look at the true residual, and by another
@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, isfinite, sqrt
+from typing import Any
 
 import numpy as np
 
+from perp.errors import InvalidProblem
 from perp.linalg.krylov.outcome import Ending, Product, Solution
-from perp.problems.inputs import Vector
+from perp.problems.deadline import Deadline, deadline, now
+from perp.problems.inputs import Vector, require_count, require_real
 
 EPSILON = 2.0**-52
 
@@ -111,3 +114,43 @@ def norm(v: Vector) -> float:
     from perp.kernels.gradient import krylov
 
     return sqrt(krylov.product(v, v))
+
+
+def read_system(A: Any, b: Any, tolerance: float, max_iterations: int) -> tuple[Product, Vector]:
+    """A as a function v -> A v (a function, or anything with `A @ v`), and b as a vector.
+
+    Numbers need not be finite: what comes of an overflow elsewhere ends with NON_FINITE, and does not raise.
+    """
+    require_real(tolerance, "tolerance")
+    if tolerance < 0.0:
+        raise ValueError(f"tolerance is {tolerance}; it bounds ||b - A x||, which is not negative")
+    require_count(max_iterations, "max_iterations")
+    right = np.asarray(b, dtype=np.float64)
+    if right.ndim != 1:
+        raise InvalidProblem(f"b has shape {right.shape}; a vector is needed")
+    product, held = as_product(A), deadline()
+    return (_watch(product, held) if held.is_limited else product), right
+
+
+def _watch(product: Product, held: Deadline) -> Product:
+    """A product that is not begun where the one before took longer than is left."""
+    last = 0.0
+
+    def watched(v: Vector) -> Vector:
+        nonlocal last
+        held.require(last)
+        begun = now()
+        made = product(v)
+        last = now() - begun
+        return made
+
+    return watched
+
+
+def as_product(A: Any) -> Product:
+    if callable(A):
+        function: Product = A
+        return function
+    if not hasattr(A, "__matmul__"):
+        raise TypeError(f"A is {type(A).__name__}; a matrix, an operator or a function v -> A v is needed")
+    return lambda v: np.asarray(A @ v)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.linalg.krylov.cycles import EPSILON, Cycle, norm, run_cycles, writable
-from perp.linalg.krylov.inputs import read_system
+from perp.linalg.krylov.cycles import EPSILON, Cycle, norm, read_system, run_cycles, writable
 from perp.linalg.krylov.outcome import Ending, Product, Solution
 from perp.problems.inputs import Vector
 

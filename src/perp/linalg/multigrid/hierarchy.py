@@ -1,4 +1,7 @@
-"""The levels of a stencil matrix on a changing set of free cells, and one cycle of linear multigrid on them."""
+"""The levels of a stencil matrix on a changing set of free cells, and one cycle of linear multigrid on them.
+
+Also the regions that couplings other than zero hold together.
+"""
 
 from __future__ import annotations
 
@@ -158,3 +161,18 @@ def stencil_arguments(A: StencilOperator, sizes: Sizes) -> tuple[Any, ...]:
 def writable(array: NDArray[Any]) -> NDArray[Any]:
     """The array itself, or a copy of a read-only one: kernels are compiled for one kind of array only."""
     return array if array.flags.writeable else array.copy()
+
+
+def find_grid_regions(A: StencilOperator, rounding: float) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+    """Of each cell the first one of its region, and whether its row adds up to more than this share of its terms.
+
+    A grid of up to three axes that has cells. A is not formed: a few passes over it.
+    """
+    from perp.kernels.grid import regions as kernels
+
+    sizes = grid_sizes(A)
+    assert sizes is not None
+    region, is_open = np.empty(A.n, dtype=np.uint32), np.empty(A.n, dtype=np.bool_)
+    arguments = stencil_arguments(A, sizes)
+    kernels.find_regions(*(np.uint64(size) for size in sizes), *arguments, A.centre, rounding, region, is_open)
+    return region, is_open

@@ -55,3 +55,10 @@ class Recipe(ABC):
 
     @abstractmethod
     def prepare(self, problem: Problem) -> Preconditioner: ...
+
+
+def positive_diagonal(diagonal: Vector, shift: Vector) -> Vector:
+    """|A_ii + shift_i|, and 1 where that is zero: a row without a diagonal entry is left as it is."""
+    size = np.abs(diagonal + shift)
+    size[size == 0.0] = 1.0
+    return size

@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from perp.linalg.cholesky import dependence
-from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe
-from perp.linalg.preconditioners.positive import positive_diagonal
+from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe, positive_diagonal
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze, require_count
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE

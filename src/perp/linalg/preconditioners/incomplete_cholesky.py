@@ -22,8 +22,7 @@ from perp.linalg.cholesky import dependence
 from perp.linalg.orderings import METHODS
 from perp.linalg.preconditioners.base import Preconditioner, Recipe
 from perp.linalg.preconditioners.grid_factor import MOST_AXES, GridFactor
-from perp.linalg.preconditioners.incomplete_factor import FIRST_SHIFT, GROWTH, IncompleteFactor
-from perp.linalg.preconditioners.lower_triangle import Indices
+from perp.linalg.preconditioners.incomplete_factor import FIRST_SHIFT, GROWTH, IncompleteFactor, Indices
 from perp.linalg.symbolic import Integers
 from perp.problems.inputs import Vector, require_number
 from perp.problems.operators.base import TO_SPARSE, Operator

@@ -9,8 +9,7 @@ import numpy as np
 
 from perp.linalg.preconditioners.base import Preconditioner
 from perp.linalg.preconditioners.incomplete_cholesky import IncompleteRecipe, require_shifts
-from perp.linalg.preconditioners.incomplete_factor import FIRST_SHIFT, GROWTH, IncompleteFactor
-from perp.linalg.preconditioners.lower_triangle import Indices
+from perp.linalg.preconditioners.incomplete_factor import FIRST_SHIFT, GROWTH, IncompleteFactor, Indices
 from perp.linalg.symbolic import Integers
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import Operator

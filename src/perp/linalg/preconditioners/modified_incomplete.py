@@ -10,8 +10,7 @@ import numpy as np
 from perp.linalg.preconditioners.base import Preconditioner
 from perp.linalg.preconditioners.grid_factor import MOST_AXES, GridFactor
 from perp.linalg.preconditioners.incomplete_cholesky import IncompleteRecipe
-from perp.linalg.preconditioners.incomplete_factor import IncompleteFactor
-from perp.linalg.preconditioners.lower_triangle import Indices
+from perp.linalg.preconditioners.incomplete_factor import IncompleteFactor, Indices
 from perp.linalg.symbolic import Integers
 from perp.problems.inputs import Vector, require_number
 from perp.problems.operators.base import Operator

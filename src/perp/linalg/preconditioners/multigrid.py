@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import MissingExtra
-from perp.linalg.multigrid import grid_sizes
-from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe
-from perp.linalg.preconditioners.grid_multigrid import GridMultigrid
-from perp.linalg.preconditioners.positive import positive_diagonal
+from perp.linalg.multigrid import GridHierarchy, grid_sizes
+from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe, positive_diagonal
 from perp.problems.inputs import Vector, require_count
-from perp.problems.operators import Operator
+from perp.problems.operators import Operator, StencilOperator
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 
@@ -132,3 +130,34 @@ def _is_grid(A: Operator) -> bool:
 
 def _missing() -> MissingExtra:
     return MissingExtra("pyamg", "preconditioner 'multigrid' for an A that is no stencil", "multigrid")
+
+
+class GridMultigrid(Preconditioner):
+    """One V-cycle of `GridHierarchy`."""
+
+    def __init__(self, A: StencilOperator, sweeps: int) -> None:
+        self._hierarchy = GridHierarchy(A)
+        self._sweeps = sweeps
+        self._free: Mask | None = None
+        self._shift: Vector | None = None
+        """None where it is zero everywhere."""
+
+    def follow(self, free: Mask, shift: Vector) -> None:
+        new_shift = shift if shift.any() else None
+        if self._free is not None and np.array_equal(free, self._free) and self._is_same(new_shift):
+            return
+        self._free, self._shift = free.copy(), None if new_shift is None else new_shift.copy()
+        self._hierarchy.follow(self._free, self._shift)
+
+    def _is_same(self, shift: Vector | None) -> bool:
+        if shift is None or self._shift is None:
+            return shift is self._shift
+        return np.array_equal(shift, self._shift)
+
+    def apply(self, r: Vector) -> Vector:
+        z = np.empty(r.size)
+        self._hierarchy.cycle(r, z, self._sweeps)
+        return z
+
+    def report(self) -> dict[str, float]:
+        return {"nonzeros": self._hierarchy.stored, "levels": self._hierarchy.levels}

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe
-from perp.linalg.preconditioners.positive import positive_diagonal
+from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe, positive_diagonal
 from perp.problems.inputs import Vector
 from perp.problems.operators import Operator
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE

@@ -4,7 +4,7 @@
 |---|---|---|
 | infeasible | u^T y >= 0 for admissible slacks, and u^T (A x + b) < 0 within the bounds (`separation`) | no solution |
 | inconsistent | the same on equations alone, with A^T u = 0: they contradict each other | no solution |
-| friction | the same for contacts, where A^T u is in the polar of the friction cones (`greatest`) | no solution |
+| friction | the same for contacts, where A^T u is in the polar of the friction cones (`separation`) | no solution |
 | exhausted | every index set of a few rows refuted (`exhaustion`) | no solution |
 | ray | a direction that Lemke's method ended on (`rays`) | how the method ended |
 """

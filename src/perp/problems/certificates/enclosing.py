@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.problems.certificates.exact_sums import sum_columns
 from perp.problems.inputs import Vector
 from perp.problems.operators import Operator
+from perp.problems.rounding import sum_columns
 
 EPSILON = 2.0**-52
 

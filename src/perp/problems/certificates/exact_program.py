@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from perp.problems.exact_elimination import echelon, whole_row
+
 Row = list[Fraction]
 Equations = list[tuple[Row, Fraction]]
 Conditions = list[tuple[Row, Fraction]]
@@ -33,23 +35,17 @@ def is_possible(equations: Equations, conditions: Conditions) -> bool:
 
 
 def _eliminate(equations: Equations) -> dict[int, tuple[Row, Fraction]] | None:
-    """Gauss-Jordan: for each unknown with a pivot, x_k = right - row . (the others); None where 0 = 1 comes out."""
-    rows = [[*row, right] for row, right in equations]
-    solved: dict[int, int] = {}
-    for number, row in enumerate(rows):
-        pivot = next((k for k, entry in enumerate(row[:-1]) if entry), None)
-        if pivot is None:
-            if row[-1]:
-                return None
-            continue
-        scale = row[pivot]
-        row[:] = [entry / scale for entry in row]
-        for other in range(len(rows)):
-            factor = rows[other][pivot]
-            if other != number and factor:
-                rows[other] = [a - factor * b if b else a for a, b in zip(rows[other], row, strict=True)]
-        solved[pivot] = number
-    return {k: (rows[number][:-1], rows[number][-1]) for k, number in solved.items()}
+    """For each unknown with a pivot, row . x = right with x_k in no other row; None where 0 = 1 comes out."""
+    unknowns = len(equations[0][0]) if equations else 0
+    whole = [whole_row([*row, right]) for row, right in equations]
+    rows, columns, last, _ = echelon(whole, unknowns, lambda: None, reduced=True)
+    if any(row[-1] for row in rows[len(columns) :]):
+        return None
+    solved = {}
+    for k, numbers in zip(columns, rows[: len(columns)], strict=True):
+        *row, right = (Fraction(number, last) for number in numbers)
+        solved[k] = row, right
+    return solved
 
 
 def _substitute(solved: dict[int, tuple[Row, Fraction]], conditions: Conditions) -> Conditions:

@@ -36,8 +36,15 @@ from perp.errors import FileFormatError, InvalidProblem
 from perp.problems.box import BoxLCP
 from perp.problems.coefficients import require_one_coefficient
 from perp.problems.files.guard import Budget, FileGuard
-from perp.problems.files.market_header import NOTE, read_header
-from perp.problems.files.market_text import open_text, read_matrix, read_vector, write_matrix, write_vector
+from perp.problems.files.market_text import (
+    NOTE,
+    open_text,
+    read_header,
+    read_matrix,
+    read_vector,
+    write_matrix,
+    write_vector,
+)
 from perp.problems.files.replacement import replacing
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector

@@ -176,8 +176,7 @@ class FactoredOperator(Operator):
         return FactoredOperator(J, self.mass, compliance)
 
     def coupled_rows(self) -> Couplings:
-        from perp.problems.island_matrices import CoupledVelocities
-        from perp.problems.island_pairs import CoupledPairs
+        from perp.problems.island_matrices import CoupledPairs, CoupledVelocities
 
         if self.paired is not None and isinstance(self.mass, BodyMasses | PlanarMasses):
             return CoupledPairs(self.paired, self.mass, self.compliance)

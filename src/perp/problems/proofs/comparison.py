@@ -7,17 +7,23 @@ has no negative entry, and so <A> t >= w implies <A>^-1 w <= t: a product proves
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy import sparse
 
 from perp.problems.inputs import Matrix, Vector
-from perp.problems.proofs.rounding import gamma, raised
+from perp.problems.rounding import gamma, raised
 
 
-def comparison_matrix(A: Matrix) -> Matrix:
-    """<A>, for A with a positive diagonal."""
-    compared = -np.abs(A)
-    np.fill_diagonal(compared, np.abs(A.diagonal()))
-    return compared
+def comparison_matrix(A: Any) -> Any:
+    """<A>, dense or sparse as A is."""
+    size = abs(A)
+    if isinstance(A, np.ndarray):
+        compared = -size
+        np.fill_diagonal(compared, size.diagonal())
+        return compared
+    return sparse.csr_array(sparse.diags_array(2.0 * size.diagonal()) - size)
 
 
 def positive_witness(A: Matrix) -> Vector | None:

@@ -12,13 +12,12 @@ product of matrices and does not depend on the implementation of the factorisati
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from perp.problems.exact_elimination import is_definite
 from perp.problems.inputs import Matrix
 from perp.problems.proofs.rational import MOST_WORK, exact, work
-from perp.problems.proofs.rounding import TINY, gamma, product_rows, raised
+from perp.problems.rounding import TINY, gamma, product_rows, raised
 
 MOST_EXACT_ROWS = 60
 
@@ -108,8 +107,7 @@ def balanced(A: Matrix) -> Matrix:
 
 
 def is_exactly_definite(A: Matrix) -> bool:
-    """Whether (A + A^T) / 2 is positive definite: all leading minors are, in exact arithmetic. False where it is too
-    large to tell."""
+    """Whether (A + A^T) / 2 is positive definite, in exact arithmetic. False where it is too large to tell."""
     n = A.shape[0]
     if n > MOST_EXACT_ROWS:
         return False
@@ -119,20 +117,4 @@ def is_exactly_definite(A: Matrix) -> bool:
     whole = [[int(entry * denominator) for entry in row] for row in sums]
     if work(n, max((entry.bit_length() for row in whole for entry in row), default=1)) > MOST_WORK:
         return False
-    return _has_positive_minors(whole)
-
-
-def _has_positive_minors(rows: Sequence[Sequence[int]]) -> bool:
-    """Bareiss elimination of a symmetric matrix of whole numbers: its pivots are the leading minors."""
-    rest = [list(row) for row in rows]
-    previous = 1
-    while rest:
-        pivot, *right = rest[0]
-        if pivot <= 0:
-            return False
-        rest = [
-            [(pivot * entry - row[0] * other) // previous for entry, other in zip(row[1:], right, strict=True)]
-            for row in rest[1:]
-        ]
-        previous = pivot
-    return True
+    return is_definite(whole, lambda: None)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from perp.problems.inputs import Matrix, Vector
 from perp.problems.proofs.laws import LOWER, SLACK, UPPER, Mask, Rows, View, look
-from perp.problems.proofs.rounding import (
+from perp.problems.rounding import (
     Pair,
     add_down,
     add_up,

@@ -23,7 +23,7 @@ from perp.problems.proofs.comparison import positive_witness, solve_above
 from perp.problems.proofs.definiteness import smallest_eigenvalue, spectral_norm
 from perp.problems.proofs.laws import Rows, equilibrated, natural_bound, rows_of, scaled
 from perp.problems.proofs.orientation import Orientation, find_orientation
-from perp.problems.proofs.rounding import gamma, times
+from perp.problems.rounding import gamma, times
 
 MOST_ROWS = 1000
 ROWS_NEAR_ONE = "each row of A and b times a power of two that brings A_ii near 1"

@@ -21,7 +21,7 @@ from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Matrix, Vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
-from perp.problems.proofs.rounding import Pair, affine, gamma, raised, times, two_product, two_sum
+from perp.problems.rounding import Pair, affine, gamma, raised, times, two_product, two_sum
 
 SLACK, LOWER, UPPER = 0, 1, 2
 """The pieces: y_i, x_i - lower_i, x_i - upper_i."""

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from perp.problems.inputs import Matrix
 from perp.problems.proofs.laws import Mask
-from perp.problems.proofs.rounding import gamma, raised
+from perp.problems.rounding import gamma, raised
 
 MOST_CORNERS = 2**10
 MOST_NUMBERS = 2**21

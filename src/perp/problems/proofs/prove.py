@@ -17,7 +17,7 @@ from perp.problems.proofs.laws import Rows, equilibrated, rows_of
 from perp.problems.proofs.orientation import Orientation, find_orientation
 from perp.problems.proofs.proof import Proof, no_proof
 from perp.problems.proofs.rational import outward
-from perp.problems.proofs.rounding import add_down, add_up
+from perp.problems.rounding import add_down, add_up
 
 MOST_ROWS = 1000
 

@@ -1,8 +1,7 @@
 """Linear equations solved in exact rational arithmetic.
 
 Every finite float64 is a whole number times a power of two, so a system of float64 numbers becomes one of whole numbers
-when each row is multiplied by a power of two. It is eliminated without fractions (Bareiss 1968): after step k every
-entry is a determinant of order k + 1 of the original matrix, so that the division by the previous pivot leaves no rest.
+when each row is multiplied by a power of two, and is eliminated without fractions (`perp.problems.exact_elimination`).
 """
 
 from __future__ import annotations
@@ -10,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
 
 import numpy as np
 
+from perp.problems.exact_elimination import echelon, whole_row
 from perp.problems.inputs import Vector
-
-Whole = list[list[int]]
 
 MOST_WORK = 4e6
 """Machine words multiplied in an elimination: a few seconds."""
@@ -49,52 +46,20 @@ def solve_exactly(
     Where columns depend on others, the later ones keep their `preferred` value. So a singular system that has solutions
     gives the one with those values.
     """
-    rows = [_whole([*row, value]) for row, value in zip(matrix, right, strict=True)]
+    rows = [whole_row([*row, value]) for row, value in zip(matrix, right, strict=True)]
     if not rows:
         return RationalSolution((), 0)
     if work(len(rows), max(entry.bit_length() for row in rows for entry in row)) > MOST_WORK:
         return "the exact solution of the equations would take too long"
-    echelon, columns = _eliminate(rows)
     size = len(matrix)
-    if any(row[-1] for row in echelon[len(columns) :]):
+    solved, columns, _, _ = echelon(rows, size, lambda: None, smallest=True)
+    if any(row[-1] for row in solved[len(columns) :]):
         return "the equations of the index set are singular and contradict one another"
     values = list(preferred)
-    for row, column in zip(reversed(echelon[: len(columns)]), reversed(columns), strict=True):
+    for row, column in zip(reversed(solved[: len(columns)]), reversed(columns), strict=True):
         known = sum((row[j] * values[j] for j in range(column + 1, size) if row[j]), start=Fraction(0))
         values[column] = (row[-1] - known) / row[column]
     return RationalSolution(tuple(values), len(columns))
-
-
-def _whole(row: Sequence[Fraction]) -> list[int]:
-    """The row times the least number that makes it whole, divided by what its entries have in common."""
-    common = lcm(*(entry.denominator for entry in row))
-    whole = [int(entry * common) for entry in row]
-    divisor = gcd(*whole) or 1
-    return [entry // divisor for entry in whole]
-
-
-def _eliminate(rows: Whole) -> tuple[Whole, list[int]]:
-    """Row echelon form of the augmented matrix, and the columns of its pivots; changes `rows`."""
-    last = len(rows[0]) - 1
-    columns: list[int] = []
-    previous = 1
-    for column in range(last):
-        top = len(columns)
-        candidates = [i for i in range(top, len(rows)) if rows[i][column]]
-        if not candidates:
-            continue
-        smallest = min(candidates, key=lambda i: abs(rows[i][column]))
-        rows[top], rows[smallest] = rows[smallest], rows[top]
-        pivot_row = rows[top]
-        pivot = pivot_row[column]
-        for i in range(top + 1, len(rows)):
-            row, factor = rows[i], rows[i][column]
-            rows[i] = [0] * (column + 1) + [
-                (pivot * row[j] - factor * pivot_row[j]) // previous for j in range(column + 1, last + 1)
-            ]
-        columns.append(column)
-        previous = pivot
-    return rows, columns
 
 
 def outward(value: Fraction) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.kernels.conic.layout import BODY_LINES, ROW_LINES, SAVED, Blocks, Factor, Iterate, System
-from perp.linalg.free_systems.body_plans import body_pattern, make_body_plan, movable_parts
+from perp.linalg.free_systems.body import body_pattern, make_body_plan, movable_parts
 from perp.linalg.plan import Plan, with_diagonal
 from perp.linalg.sparse_lu import LUArrays
 from perp.problems.inputs import Vector

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perp.linalg.free_systems.body_plans import body_pattern, movable_parts
+from perp.linalg.free_systems.body import body_pattern, movable_parts
 from perp.linalg.orderings import order
 from perp.linalg.paces import DENSE, SUPERLU, SUPERNODAL
 from perp.linalg.symbolic import predict_flops

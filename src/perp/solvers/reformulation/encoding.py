@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.linalg.free_systems.body_plans import movable_parts
+from perp.linalg.free_systems.body import movable_parts
 from perp.problems.inputs import Vector
 from perp.problems.operators import FactoredOperator
 from perp.problems.operators.masses import DiagonalMass

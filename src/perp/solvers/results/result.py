@@ -9,12 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.problems.active_bounds import active_mask
 from perp.problems.certificates import Certificate
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import scaled_residual
-from perp.problems.residuals import Residuals, verify
+from perp.problems.residuals import Residuals, active_mask, verify
 from perp.solvers.named_access import NamedAccess
 from perp.solvers.results.history import History
 from perp.solvers.results.status import Status
@@ -90,7 +89,7 @@ class Result(NamedAccess):
 
     @cached_property
     def active_mask(self) -> NDArray[np.int8]:
-        """-1 for rows at their lower bound, 1 at their upper one, 0 between; see `perp.problems.active_bounds`."""
+        """-1 for rows at their lower bound, 1 at their upper one, 0 between; see `perp.problems.residuals`."""
         return freeze(active_mask(self.problem, self.x, self.y))
 
     @cached_property

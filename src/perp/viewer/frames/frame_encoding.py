@@ -9,8 +9,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.recording.frame import Frame
-from perp.recording.liquid_frame import LiquidFrame
+from perp.recording.frame import Frame, LiquidFrame
 from perp.solvers.results.status import Status
 from perp.viewer.frames.contact_numbers import ContactNumbers
 from perp.viewer.frames.curve import convergence_curve

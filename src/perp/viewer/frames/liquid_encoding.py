@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.problems.residual_scale import natural_map
-from perp.recording.liquid_frame import LiquidFrame
+from perp.recording.frame import LiquidFrame
 from perp.viewer.layout import CELL_NUMBERS
 from perp.worlds.fluid.report import LiquidReport
 from perp.worlds.report import StepReport

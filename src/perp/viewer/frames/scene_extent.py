@@ -7,10 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.recording.frame import Frame
-from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
-from perp.recording.placement import place_shapes
-from perp.recording.shapes import Shape
+from perp.recording.frame import Frame, LiquidFrame, LiquidGrid
+from perp.recording.shapes import Shape, place_shapes
 
 Points = NDArray[np.float64]
 

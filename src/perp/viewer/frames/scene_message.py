@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.recording.frame import Frame
-from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
+from perp.recording.frame import Frame, LiquidFrame, LiquidGrid
 from perp.recording.shapes import Shape
 from perp.viewer.frames.scene_extent import find_extent
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perp.scenes import SceneKind
-from perp.simulation.solver import changed_options, make_solve
+from perp.simulation.settings import changed_options, make_solve
 from perp.solvers.method import Method
 from perp.solvers.stopping import DEFAULT_STOPPING
 from perp.viewer.messages import OptionValue

@@ -24,15 +24,12 @@ from perp.problems.constraint_rows import CORRECTED, assemble_step
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector, freeze, require_number
 from perp.recording.shapes import Shape
-from perp.worlds.articulated.fitness import reading_notes, refuse_unsupported
-from perp.worlds.articulated.geom_contacts import GeomContacts, read_contacts
 from perp.worlds.articulated.inertia import StepInertia
-from perp.worlds.articulated.rows import RowNames, read_rows
-from perp.worlds.articulated.settings import prepare_model
+from perp.worlds.articulated.model import prepare_model, reading_notes, refuse_unsupported
+from perp.worlds.articulated.rows import GeomContacts, RowNames, read_contacts, read_rows
 from perp.worlds.contact_world import ContactWorld
-from perp.worlds.contacts import Contacts
+from perp.worlds.contacts import Contacts, match_contacts
 from perp.worlds.mujoco_files import import_mujoco, load_model, require_sound
-from perp.worlds.shape_contacts import match_contacts
 
 LOOK_AHEAD = 0.01
 """The default margin [m]."""
@@ -43,7 +40,7 @@ class ArticulatedWorld(ContactWorld):
 
     Hinge, slide, ball and free joints; equalities connect, weld, joint and tendon; limits and dry friction of joints
     and tendons; springs, dampers, armature, gravity compensation, actuators, mocap bodies. What else a model has is
-    refused by name when it is loaded (`fitness.py`), and `notes` says what is read in another sense than MuJoCo's:
+    refused by name when it is loaded (`model.py`), and `notes` says what is read in another sense than MuJoCo's:
     contacts of condim 4 and 6 as of condim 3, the integrator, solref and solimp. The time step is that of `step`, not
     the model's.
 
@@ -60,7 +57,7 @@ class ArticulatedWorld(ContactWorld):
         Of contacts, on top; see `ContactWorld`.
 
     Bodies 0, 1, ... are MuJoCo's 1, 2, ... (its body 0 is the world). `mujoco_model` (a changed copy, see
-    `settings.py`) and `mujoco_data` may be read at any time; forces may be written into `mujoco_data.xfrc_applied`
+    `model.py`) and `mujoco_data` may be read at any time; forces may be written into `mujoco_data.xfrc_applied`
     and `qfrc_applied`, poses into `mocap_pos` and `mocap_quat`.
     """
 

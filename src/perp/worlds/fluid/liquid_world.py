@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem, StateNotFinite
 from perp.problems.inputs import Vector, as_matrix, as_vector, freeze, require_count, require_number, require_real_dtype
-from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
+from perp.recording.frame import LiquidFrame, LiquidGrid
 from perp.recording.shapes import Shape
-from perp.worlds.answers import OVERFLOWING, read_answer, require_callable
 from perp.worlds.fluid.flow import carry_particles, collect_velocity, drop_pressure, return_velocity
 from perp.worlds.fluid.grid import StaggeredGrid
 from perp.worlds.fluid.options import LiquidOptions
@@ -29,7 +28,7 @@ from perp.worlds.fluid.solids import Distance
 from perp.worlds.fluid.surface import find_surface
 from perp.worlds.fluid.vessel import Vessel
 from perp.worlds.report import StepReport, StepSeconds
-from perp.worlds.world import Solve, World
+from perp.worlds.world import OVERFLOWING, Solve, World, read_answer, require_callable
 
 GRAVITY = 9.80665
 """[m/s^2]"""

@@ -1,7 +1,7 @@
 """The pressure problem: the linear system of NOTES eq. 30-32, or the complementarity problem of eq. 29 and 33-35.
 
 Velocities after the body force, u*, become u = u* - dt / rho grad p. What then leaves cell c during the step, through
-faces of open share F_f (`openings.py`), is, as a share of the cell's volume,
+faces of open share F_f (`vessel.py`), is, as a share of the cell's volume,
 
     y_c = dt / h sum over faces of F_f u_f (outward)    =    (A x + b)_c
 

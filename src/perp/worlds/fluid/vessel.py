@@ -1,17 +1,43 @@
-"""The room that a liquid has: a grid, the solid in it, and what is open of faces and cells."""
+"""The room that a liquid has: a grid, the solid in it, and how much of every face and cell is open.
+
+Open shares come from the distance to the solid at the corners of cells.
+
+Why areas of faces. The net outflow of a cell through a wall that cuts it is exactly the sum over its faces of open area
+times the mean velocity there, whatever the shape of the wall: nothing goes through the wall itself. With open areas A_f
+the pressure problem (Ng, Min & Gibou 2009)
+
+    sum over faces of A_f (u_f - dt / (rho h) (p_ahead - p_behind)) outward = 0
+
+is that balance. Batty, Bertails & Bridson 2007 minimise the kinetic energy with the open *volume* around each face in
+the place of A_f. For a wall along the grid the two agree; at a slanted one a uniform stream along the wall has a
+divergence then. Measured here in a disc, 32^2 to 128^2 cells, against a known field: with areas the pressure is of
+order 1.9, the velocity of order 1.9 in the mean and 1 at its worst; with volumes the velocity is of order 0.9 in the
+mean, and at its worst it does not converge at all. The energy argument holds for areas just as well: A = D M^-1 D^T
+with M = diag(A_f), so that the new velocity is the nearest one to u*, in the norm of M, without divergence (or, with
+separation, without inflow at walls).
+
+Areas are those of the linear interpolation of the distance: exact for plane walls.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perp.problems.inputs import Vector, freeze
 from perp.worlds.fluid.grid import StaggeredGrid
-from perp.worlds.fluid.openings import open_fractions
 from perp.worlds.fluid.solids import Distance, sample_solid
 from perp.worlds.read_only_arrays import KeepsReadOnly
 
 POINTS_PER_AXIS = 4
 """In a cell that a wall goes through, to measure its room."""
+
+LEAST_OPENING = 2.0**-10
+"""Smaller shares of a face are closed. A cell that only such faces lead to would have a row with a diagonal entry so
+small that it counts as extreme (`perp.problems.problem`); at most this share of a cell's face is neglected."""
+TOUCHING = 1e-9
+"""In cells: a node this near to the surface of the solid lies on it, so that a wall along faces closes them whatever
+the rounding errors of its distance are."""
 
 
 class Vessel(KeepsReadOnly):
@@ -40,3 +66,63 @@ class Vessel(KeepsReadOnly):
     def volume_below(self, level: Vector) -> float:
         """Of the liquid [m^d]; a cell is full if the surface is half a cell or more above its middle."""
         return float(np.sum(self.room * np.clip(0.5 - level, 0.0, 1.0))) * self.grid.spacing**self.grid.dimension
+
+
+def open_fractions(grid: StaggeredGrid, solid: Vector) -> tuple[Vector, ...]:
+    """For each axis the open share of the faces across it, in C order; 0 at the rim of the grid."""
+    distance = np.where(np.abs(solid) <= TOUCHING * grid.spacing, 0.0, solid)
+    nodes = distance.reshape([count + 1 for count in grid.cells])
+    return tuple(freeze(_fractions(nodes, axis).reshape(-1)) for axis in range(grid.dimension))
+
+
+def _fractions(nodes: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    others = [k for k in range(nodes.ndim) if k != axis]
+    if len(others) == 1:
+        share = _open_length(_lower(nodes, others[0]), _upper(nodes, others[0]))
+    else:
+        share = _open_square(nodes, *others)
+    share[share < LEAST_OPENING] = 0.0
+    share[share > 1.0 - LEAST_OPENING] = 1.0
+    rim = np.moveaxis(share, axis, 0)
+    rim[0] = rim[-1] = 0.0
+    return share
+
+
+def _lower(nodes: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    return nodes[(slice(None),) * axis + (slice(None, -1),)]
+
+
+def _upper(nodes: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    return nodes[(slice(None),) * axis + (slice(1, None),)]
+
+
+def _open_length(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The share of an edge on which the distance, linear between a and b, is positive."""
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    share = np.divide(high, high - low, out=np.ones_like(high), where=high > low)
+    return np.where(high <= 0.0, 0.0, np.where(low >= 0.0, 1.0, share))
+
+
+def _open_square(nodes: NDArray[np.float64], first: int, second: int) -> NDArray[np.float64]:
+    """The positive share of squares: four triangles around the mean of the corners, the same from every side."""
+    corners = [
+        side_two(side_one(nodes, first), second)
+        for side_one, side_two in ((_lower, _lower), (_lower, _upper), (_upper, _upper), (_upper, _lower))
+    ]
+    middle = (corners[0] + corners[2] + (corners[1] + corners[3])) / 4.0
+    shares = [_open_triangle(corners[k], corners[(k + 1) % 4], middle) for k in range(4)]
+    return (shares[0] + shares[2] + (shares[1] + shares[3])) / 4.0
+
+
+def _open_triangle(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The share of a triangle on which a linear function with values a, b, c at its corners is positive.
+
+    With values low <= mid <= high: if only high is positive, the corner there is cut off, of area
+    high^2 / ((high - mid) (high - low)); if two are, all but the corner at low is left.
+    """
+    low, mid, high = np.sort(np.stack([a, b, c]), axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tip = high / (high - mid) * (high / (high - low))
+        rest = 1.0 - low / (low - mid) * (low / (low - high))
+    share = np.where(mid <= 0.0, tip, rest)
+    return np.where(high <= 0.0, 0.0, np.where(low >= 0.0, 1.0, share))

@@ -1,4 +1,4 @@
-"""The free bodies of a MuJoCo model: their masses, where their shapes are, and where these touch.
+"""The free bodies of a MuJoCo model: their masses, where their shapes are, what joins them, and where they touch.
 
 MuJoCo is used for what it does best, shapes and collisions. Dynamics, joints and impulses are ours. What a model has
 beyond free bodies, fixed shapes, and equalities of type connect and weld is refused by name, not left out silently.
@@ -6,6 +6,7 @@ beyond free bodies, fixed shapes, and equalities of type connect and weld is ref
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -15,16 +16,19 @@ from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
 from perp.problems.inputs import Vector, freeze
+from perp.worlds.contacts import ShapeContacts
 from perp.worlds.mujoco_files import LEAST_FRICTION, import_mujoco
-from perp.worlds.rigid3d.inertia import combine_inertias
+from perp.worlds.rigid3d.joints import Ball, Fixed, Joint
 from perp.worlds.rigid3d.poses import Poses
-from perp.worlds.shape_contacts import ShapeContacts
 
 MERGED = 0.1
 """Contacts of two shapes that are nearer to one another than this share of the margin are one."""
 
 MOST_BODIES = 200_000
 """More are refused before MuJoCo allocates for them."""
+
+AS_PLACED = 1e-6
+"""How far the pose that a weld asks for may be from the one that the bodies start in [m, or of a unit quaternion]."""
 
 
 class MujocoBodies:
@@ -200,3 +204,54 @@ def require_masses(bodies: MujocoBodies) -> None:
             f"{bodies.names[k]} has mass {bodies.mass[k]:.3g} and least moment of inertia {smallest[k]:.3g}; "
             "both must be positive"
         )
+
+
+def joints_of(bodies: MujocoBodies) -> Iterator[Joint]:
+    """A joint for each active equality, where the bodies are placed now."""
+    model, data, mujoco = bodies.model, bodies.data, bodies.mujoco
+    for k in np.flatnonzero(np.asarray(model.eq_active0)):
+        first, second = int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
+        body_a, body_b = int(bodies.number_of_body[first]), int(bodies.number_of_body[second])
+        numbers = np.asarray(model.eq_data[k])
+        turn = np.asarray(data.xmat[first]).reshape(3, 3)
+        if int(model.eq_type[k]) == int(mujoco.mjtEq.mjEQ_CONNECT):
+            yield Ball(body_a, body_b, anchor=data.xpos[first] + turn @ numbers[:3])
+            continue
+        wanted = data.xpos[first] + turn @ numbers[3:6]
+        anchor = data.xpos[second] + np.asarray(data.xmat[second]).reshape(3, 3) @ numbers[:3]
+        aim = np.empty(4)
+        mujoco.mju_mulQuat(aim, data.xquat[first], numbers[6:10])
+        apart = max(np.abs(wanted - anchor).max(), 1.0 - abs(float(aim @ data.xquat[second])))
+        if apart > AS_PLACED:
+            name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_EQUALITY, int(k)) or f"number {k}"
+            raise InvalidProblem(f"weld {name} asks for another pose than the bodies start in, which is not supported")
+        yield Fixed(body_a, body_b, anchor=anchor)
+
+
+def combine_inertias(
+    model: Any, data: Any, number: NDArray[np.int64], count: int
+) -> tuple[Vector, NDArray[np.float64], NDArray[np.float64]]:
+    """Mass, inertia and centre of mass (in the world) of `count` bodies, each made of MuJoCo bodies welded together.
+
+    Steiner: a part of mass m whose centre lies at d from the common one adds m (d · d 1 - d d^T) to its own inertia.
+    Inertias are in the axes of the body that the others are welded to.
+    """
+    mass = np.asarray(model.body_mass)
+    part = np.flatnonzero((number >= 0) & (mass > 0.0))
+    whole = number[part]
+    total: Vector = np.bincount(whole, weights=mass[part], minlength=count).astype(np.float64)
+    centre = np.zeros((count, 3))
+    np.add.at(centre, whole, mass[part, None] * np.asarray(data.xipos)[part])
+    centre /= np.where(total > 0.0, total, 1.0)[:, None]
+    axes = np.asarray(data.ximat).reshape(-1, 3, 3)[part]
+    own = np.einsum("bij,bj,bkj->bik", axes, np.asarray(model.body_inertia)[part], axes)
+    arm = np.asarray(data.xipos)[part] - centre[whole]
+    steiner = np.einsum("bi,bi->b", arm, arm)[:, None, None] * np.eye(3) - arm[:, :, None] * arm[:, None, :]
+    inertia = np.zeros((count, 3, 3))
+    np.add.at(inertia, whole, own + mass[part, None, None] * steiner)
+    roots = np.flatnonzero(np.asarray(model.body_weldid) == np.arange(model.nbody))
+    frame = np.zeros((count, 3, 3))
+    chosen = roots[number[roots] >= 0]
+    frame[number[chosen]] = np.asarray(data.xmat).reshape(-1, 3, 3)[chosen]
+    turned = np.einsum("bji,bjk,bkl->bil", frame, inertia, frame)
+    return total, 0.5 * (turned + turned.transpose(0, 2, 1)), centre

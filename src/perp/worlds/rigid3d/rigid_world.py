@@ -26,14 +26,12 @@ from perp.problems.inputs import Vector, as_block_stack, require_number, require
 from perp.problems.operators import BodyMasses
 from perp.recording.shapes import Shape
 from perp.worlds.contact_world import ContactWorld
-from perp.worlds.contacts import Contacts
+from perp.worlds.contacts import Contacts, ShapeContacts, match_contacts
 from perp.worlds.mujoco_files import load_model
-from perp.worlds.rigid3d.equalities import joints_of
 from perp.worlds.rigid3d.joints import Joint, JointSet
-from perp.worlds.rigid3d.mujoco_bodies import MujocoBodies
+from perp.worlds.rigid3d.mujoco_bodies import MujocoBodies, joints_of
 from perp.worlds.rigid3d.poses import Poses
 from perp.worlds.rigid3d.state_array import StateArray, unit_quaternions
-from perp.worlds.shape_contacts import ShapeContacts, match_contacts
 
 GRAVITY = (0.0, 0.0, -9.81)
 UNIT_SQUARE = 1e-6

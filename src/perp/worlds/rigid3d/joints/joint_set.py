@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
-from perp.problems.constraint_rows import Rows
+from perp.problems.constraint_rows import JointRows, LimitRows, MotorRows, Rows
 from perp.problems.inputs import Vector, freeze, reject_non_finite
-from perp.worlds.rigid3d.joints.hinge_angle import HingeAngle
+from perp.worlds.rigid3d.joints.hinge import HingeAngle
 from perp.worlds.rigid3d.joints.joint import Joint
-from perp.worlds.rigid3d.joints.part import EQUATIONS, LIMITS, UNITS, Part, Row, Unit, local_anchors
-from perp.worlds.rigid3d.joints.row_group import RowGroup, row_group
+from perp.worlds.rigid3d.joints.part import EQUATIONS, LIMITS, UNITS, Group, Part, Row, Unit, local_anchors
 from perp.worlds.rigid3d.poses import Poses, WithWorld
 
 UNIT_LENGTH = 1e-6
@@ -175,3 +175,40 @@ class JointSet:
         if len(poses) != self.body_count:
             raise InvalidProblem(f"poses has {len(poses)} bodies; the joints were made for {self.body_count}")
         return poses.with_world
+
+
+@dataclass(frozen=True, eq=False)
+class RowGroup:
+    """Rows `span` of a step."""
+
+    group: Group
+    span: slice
+    bodies: NDArray[np.int64]
+    options: dict[str, Vector]
+
+    def make(self, blocks: NDArray[np.float64], value: Vector) -> Rows:
+        """The rows of a step, from J (rows x 2 x 6) and C of all rows."""
+        J: Any = (self.bodies, blocks[self.span])
+        if self.group is Group.MOTOR:
+            return MotorRows(J, **self.options)
+        if self.group in EQUATIONS:
+            return JointRows(J, violation=value[self.span], **self.options)
+        return LimitRows(J, gap=value[self.span], **self.options)
+
+
+def row_group(group: Group, start: int, rows: Sequence[Row], owners: Sequence[Joint]) -> RowGroup:
+    """`rows` of the joints `owners`, one each, that begin at `start`."""
+    bodies = np.array([(joint.body_a, joint.body_b) for joint in owners], dtype=np.int64)
+    if group is Group.MOTOR:
+        values = {"speed": [_of_hinge(joint, "motor_speed") for joint in owners]}
+        values["max_force"] = [_of_hinge(joint, "max_torque") for joint in owners]
+    else:
+        rigid = group in (Group.RIGID, Group.RIGID_LIMIT)
+        names = ("error_reduction", "compliance") if rigid else ("stiffness", "damping")
+        values = {name: [float(getattr(row.softness, name) or 0.0) for row in rows] for name in names}
+    options = {name: freeze(np.array(numbers)) for name, numbers in values.items()}
+    return RowGroup(group, slice(start, start + len(rows)), freeze(bodies), options)
+
+
+def _of_hinge(joint: Joint, name: str) -> float:
+    return float(getattr(joint, name))

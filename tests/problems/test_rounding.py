@@ -1,4 +1,4 @@
-"""Sums without rounding errors: against rational numbers."""
+"""Sums and products with bounds of their rounding errors, and without any: against rational numbers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,61 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perp.problems.certificates.exact_sums import multiply_exactly, sum_columns, sum_products
+from perp.problems.proofs.rational import exact
+from perp.problems.rounding import (
+    add_down,
+    add_up,
+    affine,
+    product_rows,
+    sum_columns,
+    sum_products,
+    two_product,
+    two_sum,
+)
 
+NUMBERS = st.floats(-1e100, 1e100).filter(lambda value: value == 0.0 or abs(value) > 1e-100)
 EXPONENTS = st.sampled_from([1, 30, 300, 1000])
+
+
+@given(a=NUMBERS, b=NUMBERS)
+def test_sums_and_products_keep_their_rounding_errors(a, b):
+    left, right = np.array([a]), np.array([b])
+    total, rest = two_sum(left, right)
+    assert Fraction(total[0]) + Fraction(rest[0]) == Fraction(a) + Fraction(b)
+    product, rest = two_product(left, right)
+    assert Fraction(product[0]) + Fraction(rest[0]) == Fraction(a) * Fraction(b)
+    low, high = add_down(left, right)[0], add_up(left, right)[0]
+    assert Fraction(low) <= Fraction(a) + Fraction(b) <= Fraction(high)
+    assert high <= np.nextafter(low, np.inf)
+
+
+@given(seed=strategies.SEEDS, n=st.integers(1, 9), spread=st.integers(0, 30))
+def test_a_x_plus_b_is_within_its_error_and_nearly_exact(seed, n, spread):
+    rng = np.random.default_rng(seed)
+    A, high = (rng.standard_normal(s) * 10.0 ** rng.integers(-spread, spread + 1, s) for s in ((n, n), n))
+    low = high * 2.0**-54 * rng.standard_normal(n)
+    b = -(A @ high)  # so that nearly everything cancels
+    value, rest, error = affine(A, (high, low), b)
+    for i in range(n):
+        terms = [Fraction(a) * (Fraction(h) + Fraction(s)) for a, h, s in zip(A[i], high, low, strict=True)]
+        truth = sum(terms, start=Fraction(b[i]))
+        assert abs(Fraction(value[i]) + Fraction(rest[i]) - truth) <= Fraction(error[i])
+        assert error[i] <= 1e-27 * float(sum(abs(t) for t in terms)) + 1e-290
+
+
+@pytest.mark.parametrize("n", [1, 7, 60])
+def test_the_bound_of_a_matrix_product_holds(n):
+    rng = np.random.default_rng(n)
+    left, right = rng.standard_normal((n, n)), rng.standard_normal((n, n))
+    computed = left @ right
+    bound = product_rows(left, right, np.ones(n))
+    for i in range(min(n, 5)):
+        row = exact(left[i])
+        lost = Fraction(0)
+        for j in range(n):
+            truth = sum((a * Fraction(b) for a, b in zip(row, right[:, j].tolist(), strict=True)), start=Fraction(0))
+            lost += abs(Fraction(computed[i, j]) - truth)
+        assert lost <= Fraction(bound[i])
 
 
 def floats_of(rng, shape, spread):
@@ -23,7 +75,7 @@ def floats_of(rng, shape, spread):
 def test_a_product_is_the_sum_of_its_two_parts(seed, spread):
     rng = np.random.default_rng(seed)
     a, b = (np.ldexp(rng.uniform(-1, 1, 20), -rng.integers(0, spread, 20)) for _ in range(2))
-    high, low = multiply_exactly(a, b)
+    high, low = two_product(a, b)
     for parts in zip(a.tolist(), b.tolist(), high.tolist(), low.tolist(), strict=True):
         one, other, h, s = map(Fraction, parts)
         assert one * other == h + s

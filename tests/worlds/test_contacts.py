@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from perp.worlds.shape_contacts import ShapeContacts, match_contacts
+from perp.worlds.contacts import ShapeContacts, match_contacts
 
 
 def contacts(pair: NDArray[np.int64], local: NDArray[np.float64]) -> ShapeContacts:
