@@ -4,12 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help viewer page-if-npm browser demo test test-slow check format bench peers choosing campaign docs clean
+.PHONY: help viewer page-if-npm browser demo test test-slow kernel-coverage check format bench peers choosing campaign docs clean
 
 help:
 	@echo "make demo       solve a stack and a fluid problem with every method; writes demo/report.html"
 	@echo "make test       run the test suite"
 	@echo "make test-slow  run the tests marked slow"
+	@echo "make kernel-coverage  run the tests of the kernels in plain Python and print which lines they reach"
 	@echo "make check      formatting, lint, types, layers"
 	@echo "make bench      ours beside a C++ twin compiled on the spot and the peers that are installed"
 	@echo "make choosing   measure which method is best on which family of problems; writes docs/choosing"
@@ -60,6 +61,10 @@ test: $(STAMP) page-if-npm
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow
+
+kernel-coverage: $(STAMP)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --branch --source=src/perp/kernels -m pytest -q -p no:xdist tests/kernels
+	$(BIN)/python -m coverage report --skip-covered --show-missing
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 from numba.core.errors import TypingError
+from plain_kernels import needs_compiler
 
 from perp.kernels.by_address import CONSTANTS, INTEGER, NUMBER, NUMBERS, address_of, called
 
@@ -29,17 +30,20 @@ def through_address(address, places, x, shift):
     return call_weighted(address, (places, x, shift))
 
 
+@needs_compiler  # NumPy adds signed and unsigned integers as floats
 def test_a_call_by_address_gets_its_arguments_in_order_and_gives_its_result():
     places, x = np.array([2, 0]), np.array([3.0, 5.0, 7.0, 11.0])
     assert through_address(address_of(weighted, TYPES, NUMBER), places, x, np.uint64(1)) == 0.5 + 11.0 + 2.0 * 5.0
     assert x[0] == -1.0
 
 
+@needs_compiler
 def test_the_address_of_a_kernel_that_returns_something_else_is_refused():
     with pytest.raises(TypeError, match="weighted returns float64, not int64"):
         address_of(weighted, TYPES, INTEGER)
 
 
+@needs_compiler
 def test_a_caller_that_gives_other_arrays_is_not_compiled():
     address = address_of(weighted, TYPES, NUMBER)
     with pytest.raises(TypingError, match="by address is array"):

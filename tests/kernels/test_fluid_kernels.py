@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from plain_kernels import plain
 from scipy import ndimage, sparse
 from scipy.interpolate import RegularGridInterpolator
 
@@ -134,7 +135,7 @@ def test_the_depth_below_a_flat_surface_is_that_of_the_weight_below_it():
     fine = (np.arange(20_000) + 0.5) / 10_000 - 1.0  # middles of parts of -1..1, where the weight 1 - |s| is not zero
     for z in heights:
         weight = (1.0 - np.abs(fine))[fine < -z].sum() * 1e-4  # liquid below a surface at -z
-        assert fluid_surface.depth_of.py_func(weight) == pytest.approx(z, abs=2e-2 if abs(z) > 0.99 else 1e-3)
+        assert plain(fluid_surface.depth_of)(weight) == pytest.approx(z, abs=2e-2 if abs(z) > 0.99 else 1e-3)
 
 
 def test_levels_liquid_and_excess_are_those_of_the_density_of_particles(vessel):
@@ -144,7 +145,7 @@ def test_levels_liquid_and_excess_are_those_of_the_density_of_particles(vessel):
     filled = 0.25 * weights(grid, points).sum(axis=0)
     fractions = [f.reshape(grid.face_shape(axis)) for axis, f in enumerate(vessel.fractions)]
     ratio = np.divide(filled, vessel.capacity, out=np.zeros(grid.size), where=vessel.capacity > 0.0)
-    own = np.array([fluid_surface.depth_of.py_func(f) for f in ratio])
+    own = np.array([plain(fluid_surface.depth_of)(f) for f in ratio])
     own[vessel.capacity == 0.0] = 1.0
     expected, wet, surplus = own.copy(), np.zeros(grid.size, dtype=bool), np.zeros(grid.size)
     number = np.arange(grid.size).reshape(grid.cells)

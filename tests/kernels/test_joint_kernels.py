@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from plain_kernels import needs_compiler
 from scipy.spatial.transform import Rotation
 
 from perp.kernels.worlds import joints_points, joints_turns, quaternions
@@ -135,6 +136,7 @@ def test_kernels_agree_with_their_twins(seed):
                 assert values[row] == pytest.approx(value, rel=1e-11, abs=1e-12)
 
 
+@needs_compiler
 def test_every_kernel_of_joints_is_compiled_for_one_signature():
     rng = np.random.default_rng(0)
     made = poses_of(rng, 2)

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import get_cython_function_address, intrinsic
+from numba.extending import get_cython_function_address
 
-from perp.kernels.compile import inlined
+from perp.kernels.compile import inlined, machine_code
 
 PIECE = 64
 """Products are cut into pieces of at most 64 x 64 x 64 = 2^18 (longer ones where they are narrower)."""
@@ -32,7 +33,15 @@ def product_address() -> int:
     return int(get_cython_function_address("scipy.linalg.cython_blas", "dgemm"))
 
 
-@intrinsic
+def _plain_dgemm(address, swap_b, m, n, k, alpha, a, a0, lda, b, b0, ldb, beta, c, c0, ldc):
+    left = a[a0 + np.arange(m)[:, None] + np.arange(k) * lda]
+    down, across = (ldb, 1) if swap_b == ord("T") else (1, ldb)
+    right = b[b0 + np.arange(k)[:, None] * down + np.arange(n) * across]
+    places = c0 + np.arange(m)[:, None] + np.arange(n) * ldc
+    c[places] = alpha * (left @ right) + (beta * c[places] if beta != 0.0 else 0.0)
+
+
+@machine_code(_plain_dgemm)
 def _dgemm(typing_context, address, swap_b, m, n, k, alpha, a, a0, lda, b, b0, ldb, beta, c, c0, ldc):
     """dgemm on flat arrays from given places on, column-major: C = alpha A B + beta C, or with B^T where told."""
     whole = types.int64

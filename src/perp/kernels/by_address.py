@@ -16,16 +16,24 @@ from typing import Any
 
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import intrinsic
+
+from perp.kernels.compile import IS_PLAIN, machine_code
 
 INTEGER, NUMBER, TRUTH = types.int64, types.float64, types.boolean
 INTEGERS, NUMBERS, TABLE = types.int64[::1], types.float64[::1], types.float64[:, ::1]
 CONSTANTS = types.Array(types.int64, 1, "C", readonly=True)
 
 
+_plain: list[Any] = []
+"""Kernels that run as plain Python: their address is their place here."""
+
+
 @cache
 def address_of(kernel: Any, arguments: tuple[Any, ...], result: Any = types.none) -> int:
     """Where the kernel for these types of arguments is in this process."""
+    if IS_PLAIN:
+        _plain.append(kernel)
+        return len(_plain) - 1
     kernel.compile(arguments)
     compiled = kernel.overloads[arguments]
     if compiled.signature.return_type != result:
@@ -36,7 +44,7 @@ def address_of(kernel: Any, arguments: tuple[Any, ...], result: Any = types.none
 def called(arguments: tuple[Any, ...], result: Any = types.none) -> Any:
     """`call(address, arguments)` for a kernel that takes these types and returns that one."""
 
-    @intrinsic
+    @machine_code(lambda address, given: _plain[address](*given))
     def call(typing_context, address, given):
         for kind, wanted in zip(given.types, arguments, strict=True):
             if typing_context.can_convert(kind, wanted) is None:

@@ -16,13 +16,13 @@ from __future__ import annotations
 import ctypes
 import sys
 from functools import cache
+from time import perf_counter_ns
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
-from perp.kernels.compile import inlined
+from perp.kernels.compile import inlined, machine_code
 
 WRITES = sys.version_info >= (3, 13)
 """Whether the clock writes its nanoseconds to where it is told (PyTime_PerfCounterRaw), or returns them."""
@@ -36,7 +36,7 @@ def clock_address() -> int:
     return int(ctypes.cast(getattr(ctypes.pythonapi, NAME), ctypes.c_void_p).value or 0)
 
 
-@intrinsic
+@machine_code(lambda address: perf_counter_ns())
 def _nanoseconds(typing_context, address):
     """What the function at this address says."""
 

@@ -14,6 +14,9 @@ calls, so that a deep tree of parts is optimised over and over; `piece` is for i
 kernel is and called by address (`perp.kernels.by_address`). Most of the time goes into Numba's own passes over types
 and code, so that what is spliced twice costs twice, and so does a wrapper that nobody calls.
 
+With NUMBA_DISABLE_JIT=1 in the environment nothing is compiled: kernels run as plain Python, slowly, for debuggers and
+for coverage (`make kernel-coverage`). `machine_code` is for what no Python can say; it has a plain twin for this case.
+
 The cache on disk knows all files that a kernel is made of (`source_stamp`): a change in any of them compiles it again.
 """
 
@@ -23,9 +26,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+import numpy as np
+from numba import config, njit
 
 from perp.kernels.source_stamp import source_stamp
+
+IS_PLAIN = bool(config.DISABLE_JIT)
+"""Whether kernels run as plain Python."""
 
 _SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 _NO_CFUNC: dict[str, Any] = {"no_cfunc_wrapper": True}
@@ -41,12 +48,30 @@ spliced: Any = njit(inline="always", **_SETTINGS, **_UNSEEN)
 
 def kernel(function: Callable[..., Any]) -> Any:
     """What Python calls, compiled on first use and kept on disk under the hash of its sources."""
-    return _stamped(_cached(function), function)
+    return _quiet(function) if IS_PLAIN else _stamped(_cached(function), function)
 
 
 def piece(function: Callable[..., Any]) -> Any:
     """What only other kernels call, by address; compiled and kept as a kernel is."""
-    return _stamped(_cached_unseen(function), function)
+    return _quiet(function) if IS_PLAIN else _stamped(_cached_unseen(function), function)
+
+
+def machine_code(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Decorate the definition of an intrinsic; `plain` does the same in Python, up to rounding."""
+
+    def decorate(definition: Callable[..., Any]) -> Any:
+        if IS_PLAIN:
+            return plain
+        from numba.extending import intrinsic
+
+        return intrinsic(definition)
+
+    return decorate
+
+
+def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiled code has no warnings: divisions by zero give inf, and unsigned integers wrap around."""
+    return np.errstate(all="ignore")(function)
 
 
 def _stamped(dispatcher: Any, function: Callable[..., Any]) -> Any:

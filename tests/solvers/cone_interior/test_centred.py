@@ -6,6 +6,7 @@ import conic_problems
 import numpy as np
 import pytest
 from conic_problems import MODELS
+from plain_kernels import plain
 
 import perp
 from perp import ConeInterior, gallery
@@ -31,7 +32,7 @@ def centred(model, seed, tau, dimension=3):
     it.target[:] = np.exp(rng.standard_normal(it.target.size))
     before = it.rows.copy()
     centre_pairs(rows, it, tau)
-    path.read_cones.py_func(rows.cones, it)
+    plain(path.read_cones)(rows.cones, it)
     return rows, it, before
 
 

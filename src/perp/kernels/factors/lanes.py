@@ -10,12 +10,12 @@ Multiplications and additions are fused where the machine can, and sums have a f
 
 from __future__ import annotations
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
-from perp.kernels.compile import inlined
+from perp.kernels.compile import inlined, machine_code
 
 LANES, MANY = 8, 32
 """Numbers in a run; the long run is for tall blocks, whose columns are then read 256 bytes at a time."""
@@ -45,7 +45,13 @@ def _repeat(builder, number, lanes):
     return builder.shuffle_vector(one, one, zeros)
 
 
-@intrinsic
+def _plain_multiples(y, y0, ld, factor0, step, count, x0):
+    run = y[x0 : x0 + LANES].copy()
+    for c in range(count):
+        y[y0 + c * ld : y0 + c * ld + LANES] -= y[factor0 + c * step] * run
+
+
+@machine_code(_plain_multiples)
 def subtract_multiples(typing_context, y, y0, ld, factor0, step, count, x0):
     """y_c -= y[factor0 + c step] x, for the 8 numbers y_c from y0 + c ld on, c < count, and x from x0 on in y."""
     whole = types.uint64
@@ -66,7 +72,11 @@ def subtract_multiples(typing_context, y, y0, ld, factor0, step, count, x0):
     return signature, generate
 
 
-@intrinsic
+def _plain_divide(y, y0, divisor):
+    y[y0 : y0 + LANES] /= divisor
+
+
+@machine_code(_plain_divide)
 def divide(typing_context, y, y0, divisor):
     """y /= divisor, for 8 numbers from y0 on."""
     signature = types.void(y, types.uint64, types.float64)
@@ -118,13 +128,21 @@ def _two_runs(y, x):
     return types.void(y, types.uint64, x, types.uint64, types.uint64)
 
 
-@intrinsic
+def _plain_subtract(y, y0, x, x0, count):
+    y[y0 : y0 + count] -= x[x0 : x0 + count]
+
+
+def _plain_copy(y, y0, x, x0, count):
+    y[y0 : y0 + count] = x[x0 : x0 + count]
+
+
+@machine_code(_plain_subtract)
 def subtract_run(typing_context, y, y0, x, x0, count):
     """y -= x, for `count` numbers from y0 and x0 on, none beyond."""
     return _two_runs(y, x), _by_runs(_subtract_piece)
 
 
-@intrinsic
+@machine_code(_plain_copy)
 def copy_run(typing_context, y, y0, x, x0, count):
     """y = x, for `count` numbers from y0 and x0 on, none beyond."""
     return _two_runs(y, x), _by_runs(_copy_piece)
@@ -183,7 +201,16 @@ def _combine(lanes, sides, listed):
 
 
 def _make(lanes, sides, listed):
-    @intrinsic
+    def plain(A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride):
+        sums = np.zeros((sides, lanes))
+        for k in range(count):
+            at = np.uint64(numbers[x0 + k]) if listed else x0 + k
+            for c in range(sides):
+                sums[c] += A[a0 + k * lda : a0 + k * lda + lanes] * x[at + stride * c]
+        for c in range(sides):
+            out[o0 + out_stride * c : o0 + out_stride * c + lanes] = sums[c]
+
+    @machine_code(plain)
     def combine(typing_context, A, a0, lda, x, numbers, x0, stride, count, out, o0, out_stride):
         whole = types.uint64
         signature = types.void(A, whole, whole, x, numbers, whole, whole, whole, out, whole, whole)

@@ -34,7 +34,7 @@ WORD = np.uint64(64)
 @inlined
 def bucket_of(column, row, bits):
     """The top bits of a product spread the rows over all buckets (Knuth's multiplicative hashing)."""
-    return ((np.uint64(row) * SPREAD >> (WORD - bits)) + np.uint64(column)) & ((U1 << bits) - U1)
+    return ((np.uint64(np.int64(row)) * SPREAD >> (WORD - bits)) + np.uint64(np.int64(column))) & ((U1 << bits) - U1)
 
 
 @inlined
