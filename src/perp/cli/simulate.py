@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from perp.cli.assignments import split_assignments
-from perp.cli.compliance_options import ComplianceUnits, ContactCompliance, read_compliance
 from perp.cli.errors import refusing
 from perp.cli.group import INTERRUPTED, NOT_CONVERGED
-from perp.cli.run_options import (
+from perp.cli.options import (
+    ComplianceUnits,
+    ContactCompliance,
     FrictionLaw,
     IterationLimit,
     MethodName,
@@ -21,6 +21,8 @@ from perp.cli.run_options import (
     Seed,
     StepLength,
     Tolerance,
+    read_compliance,
+    split_assignments,
 )
 from perp.cli.simulation_run import Run, advising, build_scene, naming
 from perp.cli.simulation_targets import Targets

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from perp.cli.errors import CommandError, refusing
-from perp.cli.scene_options import merge_options
+from perp.cli.options import merge_options
 from perp.cli.solve import LAWS
 from perp.errors import MethodRefused, MissingExtra, suggest
 
@@ -91,7 +91,7 @@ def build_scene(
 ) -> Scene:
     """The scene with these options, this friction law and compliance, with or without a memory of the last step.
 
-    `ctx` knows those options that stood in the line under their own names (`scene_options`).
+    `ctx` knows those options that stood in the line under their own names (`options.SceneCommand`).
     """
     from perp.scenes import kinds, make
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from perp.cli.assignments import split_assignments
-from perp.cli.compliance_options import ComplianceUnits, ContactCompliance, read_compliance
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import NOT_CONVERGED
-from perp.cli.run_options import (
+from perp.cli.options import (
+    GIVEN,
+    ComplianceUnits,
+    ContactCompliance,
     FrictionLaw,
     IterationLimit,
     MethodName,
@@ -22,8 +23,9 @@ from perp.cli.run_options import (
     Seed,
     StepLength,
     Tolerance,
+    read_compliance,
+    split_assignments,
 )
-from perp.cli.scene_options import GIVEN
 from perp.cli.simulation_run import Run, build_scene, naming
 from perp.cli.solve import choose
 from perp.errors import FileFormatError, MissingExtra
