@@ -1,4 +1,4 @@
-"""Lists of things with several properties: a table on a wide terminal, indented text elsewhere; options in such lists."""
+"""Lists of things with properties and options: a table on a wide terminal, indented text elsewhere."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def run(
 
     Exit codes: 0 every task has a row, 2 bad usage, 130 interrupted (rows are kept).
     """
-    from perp.cli.lab_progress import following
+    from perp.cli.progress import following_tasks
     from perp.lab.experiments.catalogue import find_experiment
     from perp.lab.runs.cluster import ClusterError
     from perp.lab.runs.driver import run_tasks
@@ -75,7 +75,7 @@ def run(
     tasks = [task for experiment in experiments for task in experiment.make_tasks(quick)]
     refused = (MissingExtra, ClusterError, FolderInUse, CannotStart, OSError)
     try:
-        with refusing(*refused), following() as reporter:
+        with refusing(*refused), following_tasks() as reporter:
             outcome = run_tasks(
                 tasks, out, workers=workers, resume=resume, retry=retry, cluster=cluster, reporter=reporter
             )

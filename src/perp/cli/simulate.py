@@ -74,7 +74,7 @@ def simulate(
 
     Exit codes: 0 every step was taken, 1 the state became infinite, 2 bad usage or a bad file, 130 interrupted.
     """
-    from perp.cli.simulation_progress import following
+    from perp.cli.progress import following_steps
     from perp.cli.simulation_table import show
 
     compliance = read_compliance(contact_compliance, compliance_units)
@@ -89,7 +89,7 @@ def simulate(
     with refusing(*REFUSALS), ExitStack() as stack, advising("add" if method is None else "choose another"):
         folder = targets.open_folder(run, stack)
         recorder = targets.open_recorder(run, settings, stack)
-        on_step = stack.enter_context(following(steps, quiet=quiet or json))
+        on_step = stack.enter_context(following_steps(steps, quiet=quiet or json))
         result = run.go(recorder, folder, on_step)
     targets.draw(run, result)
     show(run, result, targets, None if recorder is None else recorder.frames, json)
