@@ -26,7 +26,7 @@ from perp.cli.options import (
     read_compliance,
     split_assignments,
 )
-from perp.cli.simulation_run import Run, build_scene, naming
+from perp.cli.simulate import Run, build_scene, naming
 from perp.cli.solve import choose
 from perp.errors import FileFormatError, MissingExtra
 
