@@ -15,7 +15,7 @@ from rich.console import Console
 
 from perp.cli import progress
 from perp.cli.errors import CommandError
-from perp.cli.lab_run import chosen_ids
+from perp.cli.lab import chosen_ids
 from perp.lab.experiments import catalogue
 from perp.lab.experiments.catalogue import FILES
 from perp.lab.experiments.experiment import Experiment
