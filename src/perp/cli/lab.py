@@ -18,8 +18,8 @@ from perp.errors import MissingExtra, suggest
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from perp.lab.experiments.catalogue import Effort
     from perp.lab.publication.comparison import Comparison
-    from perp.lab.publication.effort import Effort
     from perp.lab.runs.driver import Outcome
 
 FOLDER = "perp-lab"
@@ -60,8 +60,7 @@ def list_experiments(
     json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
 ) -> None:
     """List every experiment: source, figure or table, what it claims, rows at full size, and expected minutes."""
-    from perp.lab.experiments.catalogue import all_experiments, find_experiment
-    from perp.lab.publication.effort import find_effort
+    from perp.lab.experiments.catalogue import all_experiments, find_effort, find_experiment
 
     with refusing(ValueError):
         chosen = [find_experiment(identity) for identity in ids] if ids else all_experiments()

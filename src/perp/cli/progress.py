@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    ProgressColumn,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 from rich.progress import Task as BarTask
 from rich.table import Table
@@ -29,7 +22,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from perp.lab import campaign
-    from perp.lab.instances import Instance
+    from perp.lab.campaign import Instance
     from perp.lab.rows import Row
     from perp.lab.runs import driver
     from perp.lab.runs.process import Ended

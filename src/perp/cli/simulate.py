@@ -218,7 +218,7 @@ class Targets:
                 require_h5py()
             require_target("--record", self.record, RECORDINGS)
         if self.plot is not None:
-            from perp.lab.figures import require_matplotlib
+            from perp.lab.plots import require_matplotlib
 
             with refusing(MissingExtra):
                 require_matplotlib()

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.lab.figures import require_matplotlib
 from perp.lab.palette import INK, LINE, MUTED, PAPER, SERIES
+from perp.lab.plots import require_matplotlib
 from perp.recording.frame import Frame
 from perp.recording.liquid_frame import LiquidFrame, LiquidGrid
 from perp.recording.shapes import Shape
