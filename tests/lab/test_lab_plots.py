@@ -1,4 +1,4 @@
-"""Figures: lines for rows, and SVG that follows the page."""
+"""Plots: lines for rows; and SVG that follows the page."""
 
 from __future__ import annotations
 
