@@ -9,7 +9,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from perp.cli import campaign_reporter
+from perp.cli import progress
 from perp.lab import demo as lab_demo
 from perp.solvers.stopping import Stopping
 
@@ -53,7 +53,7 @@ def test_a_folder_that_cannot_be_made_exits_with_2(perp_command, small, tmp_path
 
 def test_on_a_terminal_a_table_shows_every_row(perp_command, small, tmp_path, monkeypatch):
     text = io.StringIO()
-    monkeypatch.setattr(campaign_reporter, "Console", lambda: Console(file=text, force_terminal=True, width=120))
+    monkeypatch.setattr(progress, "Console", lambda: Console(file=text, force_terminal=True, width=120))
     assert perp_command("demo", "--out", tmp_path).code == 0
     rows = json.loads((tmp_path / "results.json").read_text())["rows"]
     shown = text.getvalue()

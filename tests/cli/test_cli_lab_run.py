@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from perp.cli import lab_progress
+from perp.cli import progress
 from perp.cli.errors import CommandError
-from perp.cli.lab_run import chosen_ids
+from perp.cli.lab import chosen_ids
 from perp.lab.experiments import catalogue
 from perp.lab.experiments.catalogue import FILES
 from perp.lab.experiments.experiment import Experiment
@@ -160,9 +160,9 @@ def test_ctrl_c_ends_all_processes_of_the_run_and_exits_with_130(tmp_path):
 
 def test_on_a_terminal_a_bar_shows_what_is_left(monkeypatch):
     shown = io.StringIO()
-    monkeypatch.setattr(lab_progress, "Console", lambda stderr: Console(file=shown, force_terminal=True, width=100))
+    monkeypatch.setattr(progress, "Console", lambda stderr: Console(file=shown, force_terminal=True, width=100))
     task = make_tasks(True)[0]
-    with lab_progress.following() as reporter:
+    with progress.following_tasks() as reporter:
         reporter.planned(3, 1)
         reporter.started(task)
         reporter.bar.refresh()

@@ -22,7 +22,7 @@ from small_worlds import pucks
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from perp.cli import view_progress
+from perp.cli import progress
 from perp.scenes import catalogue
 from perp.viewer.messages import Start
 from perp.viewer.serving import assets, browser, server
@@ -254,7 +254,7 @@ def test_the_help_tells_the_ways_to_use_it(perp_command):
 def test_a_bar_moves_on_a_terminal_while_a_page_is_exported(perp_command, tmp_path, monkeypatch):
     screen = io.StringIO()
     terminal = Console(file=screen, force_terminal=True, width=100, _environ={})
-    monkeypatch.setattr(view_progress, "Console", lambda **words: terminal)
+    monkeypatch.setattr(progress, "Console", lambda **words: terminal)
     answer = perp_command("view", "pucks", "--export", tmp_path / "run.html", "--steps", 4)
     assert (answer.code, answer.err) == (0, "")
     assert "4/4" in screen.getvalue()

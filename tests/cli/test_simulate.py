@@ -15,7 +15,7 @@ from rich.console import Console
 from small_worlds import Pucks, pucks
 
 import perp
-from perp.cli import simulation_progress
+from perp.cli import progress
 from perp.problems.files import load, load_solution
 from perp.recording import Recording
 from perp.scenes import catalogue
@@ -253,7 +253,7 @@ def terminal(monkeypatch):
     """A console that believes in its terminal, and the text that it shows."""
     text = io.StringIO()
     console = Console(file=text, force_terminal=True, width=160)
-    monkeypatch.setattr(simulation_progress, "Console", lambda stderr: console)
+    monkeypatch.setattr(progress, "Console", lambda stderr: console)
     return text
 
 
@@ -276,7 +276,7 @@ def test_nobody_is_shown_a_bar_who_does_not_want_one(perp_command, terminal, wor
 
 
 def test_a_first_step_that_takes_long_is_explained(terminal, monkeypatch):
-    monkeypatch.setattr(simulation_progress, "PATIENCE", 0.0)
-    with simulation_progress.following(10, quiet=False):
+    monkeypatch.setattr(progress, "COMPILING", 0.0)
+    with progress.following_steps(10, quiet=False):
         pass
     assert "compiling kernels" in terminal.getvalue()

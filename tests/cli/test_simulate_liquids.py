@@ -8,7 +8,7 @@ import json
 import pytest
 from rich.console import Console
 
-from perp.cli import simulation_progress
+from perp.cli import progress
 from perp.recording import LiquidFrame, Recording
 
 SMALL = ("--cells", "16", "--steps", "6")
@@ -105,7 +105,7 @@ def test_a_seed_that_changes_nothing_is_noted(perp_command):
 def test_on_a_terminal_the_bar_counts_liquid_cells(perp_command, monkeypatch):
     text = io.StringIO()
     console = Console(file=text, force_terminal=True, width=160)
-    monkeypatch.setattr(simulation_progress, "Console", lambda stderr: console)
+    monkeypatch.setattr(progress, "Console", lambda stderr: console)
     assert perp_command("simulate", "dam_break", *SMALL).code == 0
     assert "liquid cells" in text.getvalue()
     assert "contacts" not in text.getvalue()

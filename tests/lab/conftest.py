@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from perp.lab.campaign import Instance
 from perp.lab.demo import demo_instances
-from perp.lab.instances import Instance
 from perp.lab.rows import Row
 from perp.solvers.results.history import History
 

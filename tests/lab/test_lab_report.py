@@ -7,8 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from perp.lab.demo import run_demo
-from perp.lab.machine import machine_facts
+from perp.lab.demo import machine_facts, run_demo
 from perp.lab.page import Column, Markup, element, prose, table
 from perp.lab.report import duration, write_report
 from perp.lab.results import read_rows

@@ -8,7 +8,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from perp.lab.machine import machine_facts
+from perp.lab.demo import machine_facts
 from perp.lab.results import read_rows, to_json, write_results
 from perp.lab.rows import FAILED, Row, ranked, row_from_failure, thinned
 from perp.solvers.results.history import History

@@ -10,18 +10,16 @@ from small_worlds import Pucks
 
 import perp
 from perp.errors import MissingExtra
-from perp.lab import scene_picture, scene_picture_camera
+from perp.lab import scene_picture
 from perp.lab.scene_picture import draw_frame, force_lines, make_figure
-from perp.lab.scene_picture_raster import NOTHING, find_covered, find_nearest, linear_over
-from perp.lab.scene_picture_space import SpaceView
-from perp.lab.scene_picture_surfaces import make_surface
+from perp.lab.scene_picture_bodies import SpaceView
+from perp.lab.scene_picture_triangles import NOTHING, find_covered, find_nearest, linear_over, make_surface
 from perp.recording import ContactFrame, Frame, Shape
 
 
 @pytest.fixture(autouse=True)
 def coarse(monkeypatch):
     """Fewer pixels: these pictures are not looked at."""
-    monkeypatch.setattr(scene_picture_camera, "DPI", 30)
     monkeypatch.setattr(scene_picture, "DPI", 30)
 
 

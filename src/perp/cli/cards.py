@@ -1,4 +1,4 @@
-"""Lists of things with several properties: a table on a wide terminal, indented text elsewhere."""
+"""Lists of things with properties and options: a table on a wide terminal, indented text elsewhere."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from perp.gallery import Option
 
 WIDTH = 100
 """Columns of plain text, where no terminal says how wide it is."""
@@ -47,6 +51,25 @@ def show_lines(rows: Sequence[tuple[str, ...]]) -> None:
             break_on_hyphens=False,
         )
         typer.echo("\n".join(wrapped) or head.rstrip())
+
+
+def describe_options(options: Mapping[str, Option]) -> dict[str, Any]:
+    """For JSON."""
+    return {
+        option.name: {"default": option.default, "choices": option.choices, "doc": option.doc}
+        for option in options.values()
+    }
+
+
+def tell_options(options: Mapping[str, Option]) -> str:
+    """A line each: name and default, what it means, and the choices."""
+    settings = [f"{option.name}={option.default}" for option in options.values()]
+    width = max(map(len, settings), default=0)
+    lines = []
+    for setting, option in zip(settings, options.values(), strict=True):
+        choices = f" ({', '.join(map(str, option.choices))})" if option.choices else ""
+        lines.append(f"{setting:<{width}}  {option.doc}{choices}")
+    return "\n".join(lines) or "none"
 
 
 def _show_table(heading: str, cards: Sequence[Card]) -> None:

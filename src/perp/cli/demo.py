@@ -18,10 +18,10 @@ def demo(
 
     Writes report.html, one file with tables and convergence plots, and results.json, the numbers behind them.
     """
-    from perp.cli.campaign_reporter import reporting
+    from perp.cli.progress import following_campaign
     from perp.lab.demo import run_demo
 
-    with refusing(MissingExtra, OSError), reporting() as reporter:
+    with refusing(MissingExtra, OSError), following_campaign() as reporter:
         made = run_demo(out, reporter=reporter)
     typer.echo("Methods that end at the limit of iterations are slow on that problem, not wrong: the report says why.")
     typer.echo(f"wrote {made.report} and {made.results}")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from perp.cli.assignments import split_assignments
+from perp.cli.cards import describe_options, tell_options
 from perp.cli.errors import CommandError, refusing
-from perp.cli.option_lists import describe_options, tell_options
+from perp.cli.options import split_assignments
 from perp.errors import FileFormatError, MissingExtra, suggest
 
 if TYPE_CHECKING:

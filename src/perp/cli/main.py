@@ -14,7 +14,7 @@ from perp.cli.generate import generate
 from perp.cli.group import Commands
 from perp.cli.lab import lab
 from perp.cli.methods import methods
-from perp.cli.scene_options import SceneCommand
+from perp.cli.options import SceneCommand
 from perp.cli.scenes import scenes
 from perp.cli.simulate import simulate
 from perp.cli.solve import solve

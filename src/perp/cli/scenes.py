@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from perp.cli.cards import describe_options, tell_options
 from perp.cli.errors import CommandError
-from perp.cli.option_lists import describe_options, tell_options
 from perp.errors import suggest
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from perp.cli.assignments import split_assignments
-from perp.cli.compliance_options import ComplianceUnits, ContactCompliance, read_compliance, with_compliance
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import INTERRUPTED, NOT_CONVERGED
+from perp.cli.options import ComplianceUnits, ContactCompliance, read_compliance, split_assignments, with_compliance
 from perp.errors import FileFormatError, InvalidProblem, MethodRefused, MissingAbility, MissingExtra, suggest
 
 LAWS = ("box", "cone", "convex")

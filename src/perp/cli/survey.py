@@ -72,7 +72,7 @@ def survey(
     Exit codes: 0 every problem was solved (or proved to have no solution) by some method, 1 some were not, 2 bad usage
     or no problem at all, 130 interrupted. Ctrl-C ends the survey; what is finished is printed and written.
     """
-    from perp.lab.figures import require_matplotlib
+    from perp.lab.plots import require_matplotlib
     from perp.lab.survey import NO_METHOD, NOT_READ, Survey, find_candidates, undecided
     from perp.lab.survey_file import PICTURES, read_survey, write_profile, write_survey
     from perp.solvers.stopping import Stopping

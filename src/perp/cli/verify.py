@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from perp.cli.compliance_options import ComplianceUnits, ContactCompliance, read_compliance, with_compliance
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import NOT_CONVERGED
+from perp.cli.options import ComplianceUnits, ContactCompliance, read_compliance, with_compliance
 from perp.errors import FileFormatError, InvalidProblem, MissingExtra
 
 

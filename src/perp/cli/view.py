@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from perp.cli.assignments import split_assignments
-from perp.cli.compliance_options import ComplianceUnits, ContactCompliance, read_compliance
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import NOT_CONVERGED
-from perp.cli.run_options import (
+from perp.cli.options import (
+    GIVEN,
+    ComplianceUnits,
+    ContactCompliance,
     FrictionLaw,
     IterationLimit,
     MethodName,
@@ -22,14 +23,15 @@ from perp.cli.run_options import (
     Seed,
     StepLength,
     Tolerance,
+    read_compliance,
+    split_assignments,
 )
-from perp.cli.scene_options import GIVEN
-from perp.cli.simulation_run import Run, build_scene, naming
+from perp.cli.simulate import Run, build_scene, naming
 from perp.cli.solve import choose
 from perp.errors import FileFormatError, MissingExtra
 
 if TYPE_CHECKING:
-    from perp.cli.view_progress import OnCount
+    from perp.cli.progress import OnCount
     from perp.viewer.messages import Start
     from perp.viewer.serving.assets import Page
     from perp.viewer.sessions.recorded_run import RecordedRun
@@ -228,12 +230,12 @@ def _show(start: Start, page: Page, port: int, *, browse: bool) -> None:
 
 
 def _export(start: Start, page: Page, count: int, path: Path) -> None:
-    from perp.cli.view_progress import counting
+    from perp.cli.progress import counting_frames
     from perp.viewer.serving.export import LARGE, export_page
     from perp.viewer.sessions.refusals import Refusal
 
     with refusing(Refusal, OSError, MemoryError):
-        with counting(count) as on_step:
+        with counting_frames(count) as on_step:
             run = _record(start, count, on_step)
         written = export_page(path, run, f"perp: {_name(start)}", page)
     typer.echo(f"wrote {path}: {len(run.frames):,} frames, {written / 1e6:.1f} MB; it opens in any browser, offline")

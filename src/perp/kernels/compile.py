@@ -31,7 +31,7 @@ from numba import config, njit
 
 from perp.kernels.source_stamp import source_stamp
 
-IS_PLAIN = bool(config.DISABLE_JIT)
+IS_PLAIN = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 """Whether kernels run as plain Python."""
 
 _SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}

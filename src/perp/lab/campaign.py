@@ -1,12 +1,13 @@
-"""Instances x methods -> rows. A failure is a row, never the end of the campaign."""
+"""Named problems x methods -> rows. A failure is a row, never the end of the campaign."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
-from perp.lab.instances import Instance
+from perp.gallery import Example, make
 from perp.lab.rows import Row, row_from_failure, row_from_result
 from perp.problems.problem import Problem
 from perp.solvers.api import solve
@@ -19,6 +20,34 @@ WARM_ITERATIONS = 3
 
 FAILURES = (ValueError, TypeError, ArithmeticError, LookupError, AssertionError, RuntimeError, MemoryError)
 """What a method in trouble raises. Anything else, Ctrl-C above all, ends the campaign."""
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A problem with a name and a story, so that tables and reports can speak of it.
+
+    `name` is the short word in tables, `title` the heading, `story` what the reader should know before looking.
+    """
+
+    name: str
+    title: str
+    story: str
+    example: Example
+    command: str
+    """The command line that writes this very problem to a file."""
+
+    @property
+    def problem(self) -> Problem:
+        return self.example.problem
+
+
+def from_gallery(name: str, title: str, story: str, *, kind: str, n: int, seed: int = 0, **options: Any) -> Instance:
+    """An instance of a kind of the gallery."""
+    words = ["perp", "generate", kind, "--n", str(n), "--seed", str(seed)]
+    for key, value in options.items():
+        words += ["--option", f"{key}={value}"]
+    words += ["--out", f"{name}.npz"]
+    return Instance(name, title, story, make(kind, n=n, seed=seed, **options), shlex.join(words))
 
 
 class Reporter(Protocol):

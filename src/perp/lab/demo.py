@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import platform
 from dataclasses import dataclass
 from pathlib import Path
 
-from perp.lab.campaign import Reporter, run_campaign
-from perp.lab.figures import require_matplotlib
-from perp.lab.instances import Instance, from_gallery
-from perp.lab.machine import machine_facts
+from perp.lab.campaign import Instance, Reporter, from_gallery, run_campaign
+from perp.lab.plots import require_matplotlib
 from perp.lab.report import write_report
 from perp.lab.results import write_results
 from perp.lab.rows import Row
+from perp.recording.description import package_versions
 from perp.solvers.stopping import Stopping
 
 STOP = Stopping(max_iterations=10_000, max_seconds=5.0, check_every=1)
@@ -88,3 +89,12 @@ def run_demo(folder: Path, *, reporter: Reporter | None = None, n: int = 1000, s
     write_results(demo.results, rows, stop, machine)
     write_report(demo.report, instances, rows, stop, machine)
     return demo
+
+
+def machine_facts() -> dict[str, str]:
+    """Where it was measured: versions and processor count, as a report shows them; nothing names the machine."""
+    return {
+        **package_versions(),
+        "processors": f"{os.cpu_count()} x {platform.machine()}",
+        "system": platform.system(),
+    }

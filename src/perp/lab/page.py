@@ -1,4 +1,7 @@
-"""Pieces of HTML. Whatever is given as text is escaped; `Markup` is text that is HTML already."""
+"""Pages: pieces of HTML, and the style sheet, light and dark.
+
+Whatever is given as text is escaped; `Markup` is text that is HTML already.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from perp.lab.style import style_sheet
+from perp.lab.palette import SHADES
 
 
 class Markup(str):
@@ -72,3 +75,60 @@ def page(title: str, body: Markup, rules: str = "") -> str:
         f"<title>{escape(title)}</title><style>{style_sheet()}{rules}</style></head>\n"
         f"<body><main>{body}</main></body></html>\n"
     )
+
+
+def style_sheet() -> str:
+    """The colours of the palette as CSS variables, and the rules that use them."""
+    light = " ".join(f"{shade.variable}: {shade.light};" for shade in SHADES)
+    dark = " ".join(f"{shade.variable}: {shade.dark};" for shade in SHADES)
+    return (
+        f":root {{ color-scheme: light dark; {light} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n{RULES}"
+    )
+
+
+RULES = """
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink);
+  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+main { max-width: 66rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; }
+h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .6rem; letter-spacing: -.01em; }
+h2 { font-size: 1.35rem; line-height: 1.25; margin: 3.2rem 0 .5rem; padding-top: 1.2rem;
+  border-top: 1px solid var(--line); }
+h3 { font-size: 1rem; margin: 1.8rem 0 .5rem; }
+p, ul { max-width: 46rem; margin: .6rem 0; }
+li { margin: .25rem 0; }
+a { color: var(--series-1); text-underline-offset: .15em; }
+.lead { font-size: 1.1rem; }
+.finding { border-left: 3px solid var(--series-1); padding-left: .8rem; }
+.quiet { color: var(--muted); font-size: .9rem; }
+code, pre { font: .86em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+pre { background: var(--tint); padding: .7rem .9rem; overflow-x: auto; border-radius: 4px; margin: .6rem 0; }
+.scroll { overflow-x: auto; margin: .8rem 0; }
+.scroll.tall { max-height: 32rem; overflow-y: auto; border-bottom: 1px solid var(--line); }
+.scroll.tall th { position: sticky; top: 0; background: var(--paper); }
+details { margin: .6rem 0; }
+summary { cursor: pointer; }
+table { border-collapse: collapse; width: 100%; font-size: .92rem; font-variant-numeric: tabular-nums; }
+th { text-align: left; font-weight: 600; color: var(--muted); border-bottom: 1px solid var(--muted); }
+th, td { padding: .34rem .9rem .34rem 0; vertical-align: top; white-space: nowrap; }
+td { border-bottom: 1px solid var(--line); }
+th.number, td.number { text-align: right; }
+td.prose { white-space: normal; min-width: 13rem; }
+.status { white-space: nowrap; }
+.status::before { content: "\\00d7"; display: inline-block; width: 1.1em; color: var(--series-2); }
+.status.success::before { content: "\\25cf"; color: var(--series-3); }
+.about { display: flex; flex-wrap: wrap; gap: 1rem 2.5rem; align-items: flex-start; }
+.about figure { margin: .4rem 0 0; }
+.about img { width: 200px; height: 200px; display: block; border: 1px solid var(--line);
+  image-rendering: pixelated; }
+figcaption { color: var(--muted); font-size: .85rem; margin-top: .35rem; max-width: 46rem; }
+dl { display: grid; grid-template-columns: max-content max-content; gap: .1rem 1.2rem; margin: .4rem 0 0;
+  font-size: .92rem; font-variant-numeric: tabular-nums; align-content: start; }
+dl.wide { grid-template-columns: repeat(2, max-content max-content); column-gap: 1.2rem; }
+dt { color: var(--muted); }
+dd { margin: 0 1.4rem 0 0; }
+.plot { margin: 1rem 0 0; overflow-x: auto; }
+.plot svg { display: block; width: 100%; min-width: 40rem; height: auto; }
+@media print { h2 { break-after: avoid; } .plot, table { break-inside: avoid; } }
+"""

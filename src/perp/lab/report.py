@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 
-from perp.lab.figures import draw_convergence
-from perp.lab.instances import Instance
+from perp.lab.campaign import Instance
 from perp.lab.page import Column, Markup, definitions, element, join, page, prose, table
 from perp.lab.palette import Stroke, assign_strokes
 from perp.lab.pictures import figure_to_svg, pattern_to_png
+from perp.lab.plots import draw_convergence
 from perp.lab.rows import Row, ranked
 from perp.problems.files.replacement import replacing
 from perp.solvers.fit import misfit

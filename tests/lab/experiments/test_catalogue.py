@@ -7,11 +7,11 @@ import json
 from importlib.resources import files
 
 import pytest
+from made_experiments import made_experiment, make_tasks
 
 from perp.lab.claims.claim import parse_claims
-from perp.lab.experiments.catalogue import FILES, all_experiments, find_experiment
-from perp.lab.publication.effort import find_effort
-from perp.lab.publication.overview import SOURCES
+from perp.lab.experiments.catalogue import FILES, Effort, all_experiments, find_effort, find_experiment
+from perp.lab.publication.report import SOURCES
 from perp.lab.runs.task import canonical
 from perp.solvers.roster import BY_NAME
 from perp.solvers.stopping import Stopping
@@ -87,3 +87,19 @@ def test_all_of_them_fit_into_the_time_of_a_full_run():
 def test_an_unknown_id_is_answered_with_the_nearest():
     with pytest.raises(ValueError, match="did you mean 'notes-fig1'"):
         find_experiment("notes-fig11")
+
+
+def test_rows_that_two_experiments_share_are_run_once():
+    assert find_effort([made_experiment()]) == Effort(12, 0.5)
+    assert find_effort([made_experiment(), made_experiment("made-same", minutes=3.0)]) == Effort(12, 0.5)
+
+
+def test_an_experiment_counts_with_the_part_of_its_rows_that_is_new():
+    first = made_experiment(make_tasks=lambda quick: make_tasks(False)[:9])
+    effort = find_effort([first, made_experiment("made-all", minutes=4.0)])
+    assert effort.rows == 12
+    assert effort.minutes == pytest.approx(0.5 + 4.0 * 3 / 12)
+
+
+def test_nothing_takes_no_time():
+    assert find_effort([made_experiment(make_tasks=lambda quick: [])]) == Effort(0, 0.0)

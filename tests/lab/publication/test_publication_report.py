@@ -17,8 +17,7 @@ from made_rows import row_of
 from perp.errors import MissingExtra
 from perp.lab.publication import report as publication_report
 from perp.lab.publication.evidence import gather
-from perp.lab.publication.overview import make_overview
-from perp.lab.publication.report import publish, write_report
+from perp.lab.publication.report import make_overview, publish, write_report
 from perp.lab.publication.sections import make_section
 
 pytest.importorskip("matplotlib")

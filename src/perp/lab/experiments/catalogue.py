@@ -1,8 +1,10 @@
-"""The one list of experiments: each id, and the file that owns it."""
+"""The one list of experiments: each id, the file that owns it, and how much several of them ask for together."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from perp.errors import suggest
 from perp.lab.experiments.experiment import Experiment
@@ -60,3 +62,23 @@ def find_experiment(identity: str) -> Experiment:
 def all_experiments() -> list[Experiment]:
     """Every experiment, in the order of a report."""
     return [find_experiment(identity) for identity in FILES]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much full runs ask for, one after the other; rows that several experiments share are run once."""
+
+    rows: int
+    """Distinct ones."""
+    minutes: float
+    """On two cores, about: an experiment counts with that part of its rows that no earlier one has."""
+
+
+def find_effort(experiments: Iterable[Experiment]) -> Effort:
+    keys: set[str] = set()
+    minutes = 0.0
+    for experiment in experiments:
+        own = {task.key for task in experiment.make_tasks(False)}
+        minutes += experiment.minutes * len(own - keys) / max(len(own), 1)
+        keys |= own
+    return Effort(len(keys), minutes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perp.lab.claims.claim import Claim
 from perp.lab.runs.row import LabRow
@@ -77,3 +77,32 @@ class Experiment:
     """The figures that claims are judged on, by name."""
     tabulate: Callable[[Rows], list[Table]] = field(default=no_tables)
     draw: Callable[[Rows], list[Picture]] | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """What the experiment says of itself, as plain data."""
+        return {
+            "id": self.id,
+            "source": self.source,
+            "item": self.item,
+            "title": self.title,
+            "story": self.story,
+            "size": self.size,
+            "rows": len(self.make_tasks(False)),
+            "quick_rows": len(self.make_tasks(True)),
+            "minutes": self.minutes,
+            "claims": [
+                {
+                    "id": claim.id,
+                    "where": claim.where,
+                    "says": claim.says,
+                    "printed": dict(claim.printed),
+                    "measure": claim.measure,
+                    "holds": str(claim.holds),
+                    "instead": None if claim.instead is None else str(claim.instead),
+                    "cannot": claim.cannot or None,
+                    "unit": claim.unit or None,
+                    "seen": claim.seen or None,
+                }
+                for claim in self.claims
+            ],
+        }

@@ -26,8 +26,7 @@ from perp.lab.page import Markup, definitions, details, element, join
 from perp.lab.palette import assign_strokes
 from perp.lab.plots import add_legend, new_figure
 from perp.lab.publication.attempts import Trouble, attempt
-from perp.lab.publication.drawings import write_picture
-from perp.lab.publication.numbers import show_table
+from perp.lab.publication.exhibits import show_table, write_picture
 from perp.lab.publication.sections import LOST
 from perp.lab.runs.row import LabRow
 from perp.solvers.results.status import Status

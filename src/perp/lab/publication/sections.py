@@ -10,10 +10,9 @@ from perp.lab.claims.verdict import Verdict
 from perp.lab.page import Column, Markup, definitions, details, element, join, prose, table
 from perp.lab.publication.attempts import Trouble, attempt
 from perp.lab.publication.conditions import describe_conditions
-from perp.lab.publication.drawings import write_picture
 from perp.lab.publication.evidence import Evidence
+from perp.lab.publication.exhibits import show_table, write_picture
 from perp.lab.publication.look import word_class
-from perp.lab.publication.numbers import show_table
 from perp.lab.runs.measurement import CRASHED, DONE, FAILED, OUT_OF_MEMORY, TIME_OUT
 from perp.lab.runs.row import LabRow
 from perp.lab.runs.task import canonical

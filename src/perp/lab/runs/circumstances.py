@@ -31,7 +31,6 @@ NOT_MEASURING = (
     "lab/claims",
     "lab/demo",
     "lab/experiments",
-    "lab/figures",
     "lab/page",
     "lab/palette",
     "lab/pictures",
@@ -44,7 +43,6 @@ NOT_MEASURING = (
     "lab/runs/schema",
     "lab/runs/store",
     "lab/scene_picture",
-    "lab/style",
     "lab/survey",
     "simulation/result_text",
 )

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from perp.lab.experiments.experiment import Rows
 from perp.lab.experiments.notes.merit_readings import FAMILIES, group_name, line, merit
-from perp.lab.figures import FLOOR
 from perp.lab.palette import assign_strokes
-from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
+from perp.lab.plots import FLOOR, add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import select
 
 if TYPE_CHECKING:

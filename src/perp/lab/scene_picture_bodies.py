@@ -1,30 +1,34 @@
-"""Solid bodies in space, seen from afar at an angle: shaded, outlined, with shadows on the ground and a scale."""
+"""Pictures of bodies: discs and walls in the plane, or solid bodies in space.
+
+The plane has axes in metres. Space is seen from afar: shaded, outlined, with shadows on the ground and a scale.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.lab.palette import LINE
-from perp.lab.scene_picture_camera import (
+from perp.lab.palette import INK, LINE, MUTED
+from perp.lab.scene_picture import (
     AMBIENT,
-    AROUND,
     DIFFUSE,
+    FIXED,
     LIGHT,
+    FarView,
     Picture,
+    Points,
     average,
     count_pixels,
-    draw_scale,
+    draw_metres,
+    enclose,
+    figure_size,
+    neighbours,
     round_length,
-    unit,
-    view_axes,
 )
-from perp.lab.scene_picture_raster import NOTHING, find_covered, find_nearest, linear_over
-from perp.lab.scene_picture_surfaces import Surface, colours, make_surface
-from perp.lab.scene_picture_view import Points, enclose, figure_size, near
+from perp.lab.scene_picture_triangles import NOTHING, Surface, find_covered, find_nearest, linear_over, make_surface
 from perp.recording.frame import Frame
 from perp.recording.shapes import Shape, place_shapes
 
@@ -32,6 +36,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Numbers = NDArray[np.int64]
+
+TINTS = ("#a9c4de", "#b7cdb4", "#dccba6", "#c7b9d4", "#aeb9c6", "#d9b8ae")
+"""Of bodies to which the scene gave no colour; soft, so that forces stand out."""
+
+AROUND_PLANE, AROUND_SPACE = (0.9, 1.1), (0.2, 0.6)
+"""Inches beside a picture."""
+
+FAR = 20.0
+"""Bodies that are so many times as far away as the third quarter of them do not set the size of the picture."""
+
+IN_SIGHT = 1.0
+"""A half plane is shown when it is no farther from the bodies than so many times their extent."""
 
 SHARP = 0.75
 """Neighbouring pixels of one body whose normals have a smaller cosine between them lie on two sides of an edge."""
@@ -46,25 +62,108 @@ LARGE = 3.0
 """What does not move and is so many times as large as all that does may be cut off at the side of the picture."""
 
 
-class SpaceView:
-    """A picture of solid bodies. Its axes are the plane that the viewer looks at, in metres."""
-
-    limits: Points
+class PlaneView:
+    """A picture of discs."""
 
     def __init__(self, frame: Frame, shapes: Sequence[Shape]) -> None:
-        self.axes: Points = view_axes()
-        self.light: NDArray[np.float64] = unit(LIGHT @ self.axes)
+        self.discs: list[Shape] = [shape for shape in shapes if shape.form == "disc"]
+        self.radius: NDArray[np.float64] = np.array([shape.size[0] for shape in self.discs])
+        poses = [_pose(frame, shape) for shape in self.discs]
+        self.centre: NDArray[np.float64] = np.array([centre for centre, _ in poses]).reshape(-1, 2)
+        self.angle: NDArray[np.float64] = np.array([angle for _, angle in poses])
+        self.segments: list[Points] = [_placed(frame, shape) for shape in shapes if shape.form == "segment"]
+        self.half_planes: list[NDArray[np.float64]] = [shape.vertices for shape in shapes if shape.form == "half_plane"]
+        self.limits: Points = self._find_limits(frame)
+        self.size: tuple[float, float] = figure_size(self.limits, AROUND_PLANE)
+        span = float((self.limits[1] - self.limits[0]).max())
+        typical = 2.0 * float(np.median(self.radius)) if self.discs else 0.1 * span
+        self.force_length: float = float(np.clip(1.5 * typical, 0.05 * span, 0.25 * span))
+
+    def _find_limits(self, frame: Frame) -> Points:
+        if self.discs:
+            shown = near(self.centre)
+            reach = self.radius[shown, None]
+            lower, upper = self.centre[shown] - reach, self.centre[shown] + reach
+        else:
+            lower = upper = frame.position[near(frame.position)]
+        for ends in self.segments:
+            lower, upper = np.vstack([lower, ends]), np.vstack([upper, ends])
+        box = enclose(lower, upper, 0.0)
+        middle, extent = box.mean(axis=0), float((box[1] - box[0]).max())
+        for point, normal in self.half_planes:
+            foot = middle - np.dot(middle - point, normal) * normal
+            if np.abs(foot - middle).max() <= (0.5 + IN_SIGHT) * extent:
+                lower, upper = np.vstack([lower, foot]), np.vstack([upper, foot])
+        return enclose(lower, upper)
+
+    def project(self, points: Points) -> Points:
+        return points
+
+    def draw(self, axes: Axes) -> None:
+        self._draw_half_planes(axes)
+        self._draw_discs(axes)
+        self._draw_segments(axes)
+        draw_metres(axes)
+        axes.grid(True, color=LINE.light, linewidth=0.6)
+        axes.set_axisbelow(True)
+
+    def _draw_discs(self, axes: Axes) -> None:
+        from matplotlib.collections import EllipseCollection, LineCollection
+
+        if not self.discs:
+            return
+        shown = self.size[0] * 72.0 * 2.0 * float(np.median(self.radius)) / float(self.limits[1, 0] - self.limits[0, 0])
+        edge = float(np.clip(0.04 * shown, 0.1, 0.8))
+        width = 2.0 * self.radius
+        axes.add_collection(
+            EllipseCollection(
+                width,
+                width,
+                np.zeros_like(width),
+                units="xy",
+                offsets=self.centre,
+                offset_transform=axes.transData,
+                facecolors=[colour_of(shape) for shape in self.discs],
+                edgecolors=INK.light,
+                linewidths=edge,
+                zorder=2,
+            )
+        )
+        rim = self.centre + self.radius[:, None] * np.column_stack([np.cos(self.angle), np.sin(self.angle)])
+        marks = np.stack([self.centre, rim], axis=1)
+        axes.add_collection(LineCollection(list(marks), colors=MUTED.light, linewidths=edge, zorder=3))
+
+    def _draw_segments(self, axes: Axes) -> None:
+        from matplotlib.collections import LineCollection
+
+        axes.add_collection(LineCollection(self.segments, colors=INK.light, linewidths=2.0, capstyle="round", zorder=4))
+
+    def _draw_half_planes(self, axes: Axes) -> None:
+        """What lies behind the edge is solid: filled, as far as the picture goes."""
+        from matplotlib.patches import Polygon
+
+        reach = 2.0 * float((self.limits[1] - self.limits[0]).sum())
+        middle = self.limits.mean(axis=0)
+        for point, normal in self.half_planes:
+            foot = middle - np.dot(middle - point, normal) * normal
+            along = reach * np.array([-normal[1], normal[0]])
+            corners = [foot - along, foot + along, foot + along - reach * normal, foot - along - reach * normal]
+            axes.add_patch(Polygon(corners, facecolor=FIXED, edgecolor=INK.light, linewidth=1.2, zorder=1))
+
+
+class SpaceView(FarView):
+    """A picture of solid bodies."""
+
+    def __init__(self, frame: Frame, shapes: Sequence[Shape]) -> None:
+        super().__init__()
+        self.light: NDArray[np.float64] = _unit(LIGHT @ self.axes)
         self.shapes = shapes
         self.surface: Surface = make_surface(frame, shapes)
         self.ground: float | None = self._find_ground(frame)
         self.limits, typical = self._find_limits(frame)
-        self.size: tuple[float, float] = figure_size(self.limits, AROUND)
+        self.size = figure_size(self.limits, AROUND_SPACE)
         span = float((self.limits[1] - self.limits[0]).max())
         self.force_length: float = float(np.clip(0.9 * typical, 0.04 * span, 0.15 * span))
-
-    def project(self, points: Points) -> Points:
-        flat: Points = points @ self.axes[:2].T
-        return flat
 
     def _find_ground(self, frame: Frame) -> float | None:
         """The height of a level plane, if there is one."""
@@ -102,13 +201,10 @@ class SpaceView:
         axes.set_axis_off()
         if self.ground is not None:
             self._draw_grid(axes, self.ground)
-        (left, bottom), (right, top) = self.limits.tolist()
-        axes.imshow(self.render(), extent=(left, right, bottom, top), origin="lower", zorder=2)
-        draw_scale(axes, self.limits)
+        self.draw_rendered(axes)
 
     def render(self) -> Picture:
-        """height x width x 4 (red, green, blue, opaqueness), from below upwards; clear where no body is."""
-        width, height = count_pixels(self.size)
+        width, height = count_pixels(self.size, AROUND_SPACE)
         extent = self.limits[1] - self.limits[0]
         to_pixels = np.array([width, height]) / extent
         seen = self._facing()
@@ -131,7 +227,7 @@ class SpaceView:
         """Lambert's law with light from the upper left, and dark lines along the edges of bodies."""
         normal_over = linear_over(flat, self.surface.normal[seen]).astype(np.float32)
         to_viewer, light = self.axes[2].astype(np.float32), self.light.astype(np.float32)
-        colour = colours(self.shapes).astype(np.float32)
+        colour = np.array([colour_of(shape) for shape in self.shapes], dtype=np.float32).reshape(-1, 3)
         owner = np.full(number.shape, NOTHING, dtype=np.int32)
         slope = np.zeros((*number.shape, 3), dtype=np.float32)
         for band in range(0, len(number), BAND):
@@ -140,7 +236,7 @@ class SpaceView:
             triangle = number[y, x]
             over = normal_over[triangle]
             across, up = (x + 0.5).astype(np.float32), (y + 0.5).astype(np.float32)
-            normal = unit(over[:, 0] + over[:, 1] * across[:, None] + over[:, 2] * up[:, None])
+            normal = _unit(over[:, 0] + over[:, 1] * across[:, None] + over[:, 2] * up[:, None])
             normal *= np.sign(normal @ to_viewer)[:, None]  # meshes may be turned inside out
             shape = self.surface.shape[seen][triangle]
             brightness = AMBIENT + DIFFUSE * np.maximum(normal @ light, 0.0)
@@ -183,7 +279,7 @@ def _edges(owner: NDArray[np.int32], slope: Picture) -> NDArray[np.bool_]:
     """Pixels beside one of another body, or of another side of the same."""
     edge = np.zeros(owner.shape, dtype=np.bool_)
     for axis in (0, 1):
-        here, there = _but_last(axis), _but_first(axis)
+        here, there = neighbours(axis)
         cosine = np.einsum("ijk,ijk->ij", slope[here], slope[there])
         differs = (owner[here] != owner[there]) | (cosine < SHARP)
         edge[here] |= differs & (owner[here] != NOTHING)
@@ -191,9 +287,44 @@ def _edges(owner: NDArray[np.int32], slope: Picture) -> NDArray[np.bool_]:
     return edge
 
 
-def _but_last(axis: int) -> tuple[slice, ...]:
-    return (slice(None),) * axis + (slice(None, -1),)
+def colour_of(shape: Shape) -> tuple[float, float, float]:
+    if shape.color is not None:
+        return shape.color
+    from matplotlib.colors import to_rgb
+
+    return to_rgb(FIXED if shape.body < 0 else TINTS[shape.body % len(TINTS)])
 
 
-def _but_first(axis: int) -> tuple[slice, ...]:
-    return (slice(None),) * axis + (slice(1, None),)
+def near(centres: Points) -> NDArray[np.bool_]:
+    """Which of these points are not far away from most of them."""
+    distance = np.abs(centres - np.median(centres, axis=0)).max(axis=1)
+    usual = max(float(np.quantile(distance, 0.75, method="lower")), np.finfo(float).tiny)
+    is_near: NDArray[np.bool_] = distance <= FAR * usual
+    return is_near
+
+
+def _pose(frame: Frame, shape: Shape) -> tuple[Points, float]:
+    """Where the origin of a shape is, and how its body is turned."""
+    own = np.asarray(shape.position[:2])
+    if shape.body < 0:
+        return own, 0.0
+    angle = float(frame.orientation[shape.body, 0])
+    return frame.position[shape.body] + _turn(own[None], angle)[0], angle
+
+
+def _placed(frame: Frame, shape: Shape) -> Points:
+    centre, angle = _pose(frame, shape)
+    return centre + _turn(shape.vertices, angle)
+
+
+def _turn(points: Points, angle: float) -> Points:
+    c, s = np.cos(angle), np.sin(angle)
+    turned: Points = points @ np.array([[c, s], [-s, c]])
+    return turned
+
+
+def _unit(vectors: NDArray[Any]) -> NDArray[Any]:
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    length[length == 0.0] = 1.0
+    of_length_one: NDArray[Any] = vectors / length
+    return of_length_one

@@ -1,4 +1,4 @@
-"""Figures: lines for rows, and SVG that follows the page."""
+"""Plots: lines for rows; and SVG that follows the page."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from scipy.sparse.linalg import LinearOperator
 
 import perp
 from perp.errors import MissingExtra
-from perp.lab.figures import draw_convergence
 from perp.lab.palette import DASHES, SERIES, assign_strokes
 from perp.lab.pictures import figure_to_svg, pattern_to_png
+from perp.lab.plots import draw_convergence
 from perp.lab.rows import row_from_failure
 from perp.solvers.roster import METHODS
 

@@ -7,10 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from perp.lab import scene_picture, scene_picture_camera
+from perp.lab import scene_picture
 from perp.lab.scene_picture import draw_frame, make_figure
-from perp.lab.scene_picture_liquid import rimmed_distance, rimmed_nodes
-from perp.lab.scene_picture_liquid_space import LiquidSpaceView, in_sight, nearest_balls, vessel_lines
+from perp.lab.scene_picture_liquid import (
+    LiquidSpaceView,
+    in_sight,
+    nearest_balls,
+    rimmed_distance,
+    rimmed_nodes,
+    vessel_lines,
+)
 from perp.recording import LiquidFrame, LiquidGrid, Shape
 from perp.worlds.fluid import Ball, BoxTank, Turned, seed_particles
 
@@ -20,7 +26,6 @@ pytest.importorskip("matplotlib")
 @pytest.fixture(autouse=True)
 def coarse(monkeypatch):
     """Fewer pixels: these pictures are not looked at."""
-    monkeypatch.setattr(scene_picture_camera, "DPI", 30)
     monkeypatch.setattr(scene_picture, "DPI", 30)
 
 

@@ -1,4 +1,4 @@
-"""Options of a scene stand in the line of `perp simulate` and `perp view` under their own names."""
+"""`--option name=value` is split; options of a scene stand in the line of a command under their own names."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from small_worlds import pucks
 
 from perp.cli.errors import CommandError
-from perp.cli.scene_options import take_unknown
+from perp.cli.options import split_assignments, take_unknown
 from perp.cli.simulate import simulate
+from perp.cli.solve import choose
 from perp.cli.view import view
 from perp.scenes import catalogue, kinds
 
@@ -23,6 +24,15 @@ KNOWN = {"--steps": True, "--method": True, "-m": True, "--cold": False}
 def pucks_scene(monkeypatch):
     monkeypatch.setattr(catalogue, "_CATALOGUE", dict(catalogue._CATALOGUE))
     catalogue.scene("a test", dt=0.01, method="pgs", iterations=40)(pucks)
+
+
+def test_names_may_be_written_with_hyphens_and_values_may_hold_equal_signs():
+    assert split_assignments(["mass-ratio=2", "word=a=b"]) == {"mass_ratio": "2", "word": "a=b"}
+
+
+def test_a_word_of_another_kind_is_refused_with_the_name_of_its_option():
+    with pytest.raises(CommandError, match=r"^--option relaxation: 'much' is not of the kind float$"):
+        choose("psor", {"relaxation": "much"})
 
 
 @pytest.mark.parametrize(
