@@ -60,6 +60,9 @@ def test_ids_are_named_one_by_one_by_their_source_or_all():
         (("run", "all", "--workers", "0"), "--workers"),
         (("run", "all", "--workers", "2", "--cluster", "tcp://127.0.0.1:1"), "--cluster"),
         (("rnu",), "run"),
+        (("run", "notes-fig2", "--quick", "--set", "relaxaton=1.2"), "did you mean 'relaxation'"),
+        (("run", "notes-fig2", "--quick", "--set", "relaxation"), "--set 'relaxation': name=value is needed"),
+        (("run", "notes-fig2", "--quick", "--set", "relaxation=7"), "between 0 and 2"),
     ],
 )
 def test_bad_usage_of_the_lab_is_one_line_and_exit_code_2(perp_command, words, part):
@@ -99,6 +102,14 @@ def test_a_run_keeps_rows_says_what_failed_and_does_not_repeat_itself(perp_comma
     assert "0 rows run, 3 taken from before, 1 failed (1 FAILED)" in again.out
     retried = perp_command(*words, "--retry")
     assert "1 rows run, 2 taken from before, 1 failed (1 FAILED)" in retried.out
+
+
+@pytest.mark.usefixtures("one_experiment")
+def test_an_option_is_changed_for_the_methods_that_have_it(perp_command, tmp_path):
+    words = ("lab", "run", "slides-basic", "--quick", "--workers", 2, "--out", tmp_path, "--set", "order=backward")
+    assert "3 rows run" in perp_command(*words).out
+    options = {row.task.method: row.task.options for row in RowStore(tmp_path).read().values()}
+    assert options == {"pgs": {"order": "backward"}, "lemke": {}, "no_such_method": {}}
 
 
 @pytest.mark.usefixtures("one_experiment")

@@ -98,6 +98,15 @@ def run(
             show_default=False,
         ),
     ] = None,
+    assign: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Another option for all methods that have it; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Keep also rows that other code of this version of perp has measured.")
     ] = False,
@@ -112,19 +121,27 @@ def run(
     in DIR already are not measured again, if the same code made them: a run that was ended goes on where it was. Tasks
     whose time matters run last, one at a time.
 
+    --set changes what an experiment measures: its rows have other names, so that 'perp lab report' leaves them out, and
+    'perp lab compare DIR1 DIR2' holds them against the rows of the experiment as it stands. Give them a --out of their
+    own.
+
     Exit codes: 0 every task has a row, 2 bad usage, 130 interrupted (rows are kept).
     """
+    from perp.cli.options import split_assignments
     from perp.cli.progress import following_tasks
     from perp.lab.experiments.catalogue import find_experiment
     from perp.lab.runs.cluster import ClusterError
     from perp.lab.runs.driver import run_tasks
     from perp.lab.runs.isolation import CannotStart
     from perp.lab.runs.lock import FolderInUse
+    from perp.lab.runs.plan import with_options
 
     if workers is not None and cluster is not None:
         raise CommandError("--workers and --cluster: the workers of a cluster are those that it has")
     experiments = [find_experiment(identity) for identity in chosen_ids(ids)]
     tasks = [task for experiment in experiments for task in experiment.make_tasks(quick)]
+    with refusing(ValueError, TypeError):
+        tasks = with_options(tasks, split_assignments(assign or [], "--set"))
     refused = (MissingExtra, ClusterError, FolderInUse, CannotStart, OSError)
     try:
         with refusing(*refused), following_tasks() as reporter:
@@ -179,8 +196,9 @@ def compare(
 ) -> None:
     """Compare two runs: verdicts with their figures, how rows ended, and ratios of time and iterations.
 
-    Rows are the same where problem, method, options and stop preset are, also across versions of perp. Ratios are
-    DIR2 over DIR1, medians over the rows that both runs solved. What changed is marked with an asterisk.
+    Rows are the same where problem, method, options and stop preset are, also across versions of perp; a row with other
+    options (run --set) stands for the one with its label. Ratios are DIR2 over DIR1, medians over the rows that both
+    runs solved. What changed is marked with an asterisk.
 
     Exit codes: 0 compared, whatever has changed; 2 bad usage, or a folder without rows.
     """
@@ -318,11 +336,12 @@ def _claims(comparison: Comparison) -> Table:
 
 def _methods(comparison: Comparison) -> Table:
     table = _table(
-        "Rows that both have", "experiment", "method", "rows", "both solved", "time ratio", "iteration ratio"
+        "Rows that both have",
+        *("experiment", "method", "options", "rows", "both solved", "time ratio", "iteration ratio"),
     )
     for each in comparison.methods:
         ratios = map(_number, (each.seconds_ratio, each.iterations_ratio))
-        table.add_row(each.experiment, each.method, f"{each.rows:,}", f"{each.solved:,}", *ratios)
+        table.add_row(each.experiment, each.method, each.changed, f"{each.rows:,}", f"{each.solved:,}", *ratios)
     return table
 
 

@@ -103,16 +103,16 @@ def merge_options(kind: SceneKind, sizes: list[str], ctx: Any) -> dict[str, str]
     return pairs | given
 
 
-def split_assignments(words: Sequence[str]) -> dict[str, str]:
+def split_assignments(words: Sequence[str], flag: str = "--option") -> dict[str, str]:
     """`["relaxation=1.2"]` as `{"relaxation": "1.2"}`."""
     pairs: dict[str, str] = {}
     for word in words:
         name, sign, value = word.partition("=")
         name = name.strip().replace("-", "_")
         if not sign or not name:
-            raise CommandError(f"--option {word!r}: name=value is needed")
+            raise CommandError(f"{flag} {word!r}: name=value is needed")
         if name in pairs:
-            raise CommandError(f"--option {name} is given twice")
+            raise CommandError(f"{flag} {name} is given twice")
         pairs[name] = value.strip()
     return pairs
 

@@ -10,8 +10,11 @@ from made_experiments import MemoryStore, made_experiment, made_rows, make_tasks
 from made_rows import row_of
 
 from perp.lab.publication import comparison as comparison_of_runs
-from perp.lab.publication.comparison import compare, compare_folders
+from perp.lab.publication.comparison import AnyVersion, compare, compare_folders
 from perp.lab.publication.evidence import gather
+from perp.lab.runs.plan import with_options
+from perp.lab.work.recipes import gallery
+from perp.lab.work.solve import solve_task
 
 EXPERIMENTS = [made_experiment(), made_experiment("made-absent", make_tasks=lambda quick: [])]
 
@@ -78,6 +81,35 @@ def test_a_run_without_an_experiment_has_no_outcome_for_its_claims():
     assert {claim.outcomes[0] for claim in found.claims} == {""}
     assert not any(claim.changed for claim in found.claims)
     assert found.experiments[0].sizes == ("", "full")
+
+
+def test_rows_with_other_options_are_held_against_those_with_their_label():
+    """Two methods with one label are not told apart by it: they stay what they are."""
+    tasks = [solve_task(gallery("fluid_like", n), "psor", {}, label="PSOR") for n in (8, 27)]
+    tasks += [
+        solve_task(gallery("fluid_like", 8), "psor", {}, options={"order": order}) for order in ("forward", "random")
+    ]
+    experiment = made_experiment("made-race", make_tasks=lambda quick: tasks)
+    other = with_options(tasks[:2], {"relaxation": "1.2"}) + tasks[2:]
+    assert [task.options.get("relaxation") for task in other] == [1.2, 1.2, None, None]
+    first, second = (
+        AnyVersion([row_of(task, iterations=n) for task in planned]) for planned, n in ((tasks, 10.0), (other, 5.0))
+    )
+    found = compare(*(gather(rows, [experiment]) for rows in (first, second)))
+    assert (found.experiments[0].both, found.experiments[0].only) == (4, (0, 0))
+    told = {each.method: (each.rows, each.changed, each.iterations_ratio) for each in found.methods}
+    assert told == {"PSOR": (2, "relaxation default -> 1.2", 0.5), "psor": (2, "", 0.5)}
+
+
+def test_options_that_no_method_has_or_takes_are_refused():
+    tasks = [solve_task(gallery("fluid_like", 8), "psor", {})]
+    with pytest.raises(ValueError, match="did you mean 'relaxation'"):
+        with_options(tasks, {"relaxations": "1.2"})
+    with pytest.raises(ValueError, match="relaxation"):
+        with_options(tasks, {"relaxation": "3.5"})
+    with pytest.raises(ValueError, match="is not of the kind"):
+        with_options(tasks, {"relaxation": "much"})
+    assert with_options(tasks, {}) == tasks
 
 
 def test_plain_data_say_what_changed():

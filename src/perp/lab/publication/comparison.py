@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from math import isfinite, nan
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 from perp.lab.claims.verdict import Verdict
 from perp.lab.experiments.catalogue import all_experiments
@@ -15,6 +15,8 @@ from perp.lab.publication.evidence import Evidence, gather
 from perp.lab.runs.row import LabRow
 from perp.lab.runs.store import RowStore
 from perp.lab.runs.task import Task, canonical
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class MethodPair:
     """By both: only these have ratios."""
     seconds_ratio: float
     iterations_ratio: float
+    changed: str = ""
+    """Options that the rows of the second run have in place of those of the first: "relaxation 1.4 -> 1.2"."""
 
 
 @dataclass(frozen=True)
@@ -81,23 +85,33 @@ class Comparison:
 
 
 class AnyVersion:
-    """The rows of a folder by what was measured, whichever version of perp measured it; the newest one counts."""
+    """The rows of a folder by what was measured, whichever version of perp measured it; the newest one counts.
 
-    def __init__(self, folder: Path) -> None:
-        everything = RowStore(folder).read().values()
+    A task without such a row is given the one that differs in options of the method alone (`perp lab run --set`), if
+    label, group and all else tell which it is.
+    """
+
+    @classmethod
+    def of_folder(cls, folder: Path) -> AnyVersion:
+        return cls(RowStore(folder).read().values())
+
+    def __init__(self, everything: Iterable[LabRow]) -> None:
         in_order = sorted(everything, key=lambda row: row.circumstances.started)
         self.rows: dict[str, LabRow] = {_content(row.task): row for row in in_order}
+        self.by_place = _only_ones((_place(row.task), row) for row in self.rows.values())
 
     def read(self, tasks: Sequence[Task]) -> Mapping[str, LabRow]:
-        found = ((task.key, self.rows.get(_content(task))) for task in tasks)
-        return {key: row for key, row in found if row is not None}
+        exact = {task.key: self.rows.get(_content(task)) for task in tasks}
+        for place, key in _only_ones({(_place(task), task.key) for task in tasks}).items():
+            exact[key] = exact[key] or self.by_place.get(place)
+        return {key: row for key, row in exact.items() if row is not None}
 
 
 def compare_folders(first: Path, second: Path) -> Comparison:
     """ValueError where a folder has no rows that belong to an experiment."""
     sides = []
     for folder in (first, second):
-        evidence = gather(AnyVersion(folder), all_experiments())
+        evidence = gather(AnyVersion.of_folder(folder), all_experiments())
         if not any(each.rows for each in evidence):
             raise ValueError(f"{folder} has no rows of any experiment")
         sides.append(evidence)
@@ -153,8 +167,16 @@ def _pair_methods(experiment: str, both: Sequence[tuple[LabRow, LabRow]]) -> lis
         solved = [(before, after) for before, after in members if before.success and after.success]
         seconds = _median_ratio((before.total_seconds, after.total_seconds) for before, after in solved)
         iterations = _median_ratio((before["iterations"], after["iterations"]) for before, after in solved)
-        pairs.append(MethodPair(experiment, name, len(members), len(solved), seconds, iterations))
+        changes = dict.fromkeys(_changes(before, after) for before, after in members)
+        told = "; ".join(change for change in changes if change)
+        pairs.append(MethodPair(experiment, name, len(members), len(solved), seconds, iterations, told))
     return pairs
+
+
+def _changes(before: LabRow, after: LabRow) -> str:
+    old, new = before.options, after.options
+    pairs = [(name, old.get(name, "default"), new.get(name, "default")) for name in sorted({*old, *new})]
+    return ", ".join(f"{name} {was} -> {now}" for name, was, now in pairs if was != now)
 
 
 def _median_ratio(pairs: Iterable[tuple[float, float]]) -> float:
@@ -173,3 +195,17 @@ def _outcome(verdict: Verdict | None) -> str:
 
 def _content(task: Task) -> str:
     return canonical({name: value for name, value in task.content.items() if name != "version"})
+
+
+def _place(task: Task) -> str:
+    """Where a row belongs in its experiment, whatever the options of its method are."""
+    content = {name: value for name, value in task.content.items() if name not in ("version", "options")}
+    return canonical(content | {"label": task.name, "group": task.group})
+
+
+def _only_ones(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """By name, without the names that two have."""
+    found: dict[str, list[T]] = {}
+    for name, item in pairs:
+        found.setdefault(name, []).append(item)
+    return {name: items[0] for name, items in found.items() if len(items) == 1}

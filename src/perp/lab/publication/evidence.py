@@ -136,7 +136,8 @@ def _choose(
 
 def _in_order(tasks: Sequence[Task], kept: Mapping[str, LabRow]) -> list[LabRow]:
     """A row may have been run for another experiment: here it has this one's label and group."""
-    return [replace(kept[task.key], task=task) for task in tasks if _speaks_for(task, kept)]
+    own = [(task, kept[task.key]) for task in tasks if _speaks_for(task, kept)]
+    return [replace(row, task=task, ran_with=None if row.key == task.key else row.options) for task, row in own]
 
 
 def _speaks_for(task: Task, kept: Mapping[str, LabRow]) -> bool:

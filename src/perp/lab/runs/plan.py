@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from perp.errors import suggest
 from perp.lab.runs.circumstances import code_fingerprint
 from perp.lab.runs.measurement import FAILED, OUT_OF_MEMORY, TIME_OUT, TROUBLE
 from perp.lab.runs.store import RowStore
 from perp.lab.runs.task import Task
+from perp.solvers.options.words import read_words
+from perp.solvers.roster import BY_NAME, make_method
 
 GLANCE = ("status", "message", "code", "started", "wall_seconds", "limit_seconds", "limit_megabytes", "alone")
 """What decides whether a row is taken."""
@@ -90,3 +93,26 @@ def merge_equal(tasks: Iterable[Task]) -> list[Task]:
             timed=task.timed or other.timed,
         )
     return list(merged.values())
+
+
+def with_options(tasks: Iterable[Task], words: Mapping[str, str]) -> list[Task]:
+    """The tasks with other options, in words, of all methods that have them; labels stay what they were.
+
+    ValueError for an option that no method of the tasks has, or that one of them refuses.
+    """
+    changed: list[Task] = []
+    known = set[str]()
+    for task in tasks:
+        method = BY_NAME.get(task.method)
+        names = set() if method is None else {each.name for each in fields(method)}
+        known |= names
+        own = {name: word for name, word in words.items() if name in names}
+        if method is not None and own:
+            options = {**task.options, **read_words(method, own)}
+            make_method(task.method, options)
+            task = replace(task, options=options, label=task.name)
+        changed.append(task)
+    for name in words:
+        if name not in known:
+            raise ValueError(f"no method of these experiments has an option {name!r}{suggest(name, sorted(known))}")
+    return changed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import nan
 from typing import Any
@@ -20,6 +20,12 @@ class LabRow:
     task: Task
     found: Measurement
     circumstances: Circumstances
+    ran_with: Mapping[str, Any] | None = None
+    """Options of the method that it was run with, where they are not those of the task that it stands for."""
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return self.task.options if self.ran_with is None else self.ran_with
 
     def __getitem__(self, name: str) -> float:
         return float(self.found.numbers.get(name, nan))
