@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import inf, isnan, nan
 
@@ -14,7 +15,7 @@ from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import cold_start, look, measure_cold, scale_residual
 from perp.solvers.method import Method
-from perp.solvers.progress import Callback
+from perp.solvers.progress import Callback, Progress
 from perp.solvers.results.history import History
 from perp.solvers.results.result import Attempt, Result
 from perp.solvers.results.status import Status
@@ -252,3 +253,16 @@ def one_after_the_other(histories: list[History]) -> History:
         np.concatenate([history.merit for history in told]),
         np.concatenate([history.active for history in told]),
     )
+
+
+def translate(search: Search, recover: Callable[[Vector], Vector]) -> Callback | None:
+    """The caller's callback for the next method: it sees the asked problem, and the iterations of all methods."""
+    if search.callback is None:
+        return None
+    callback, done, seconds = search.callback, search.iterations, search.seconds
+
+    def watch(progress: Progress) -> object:
+        iteration, spent = done + progress.iteration, seconds + progress.seconds
+        return callback(replace(progress, iteration=iteration, seconds=spent, x=recover(progress.x)))
+
+    return watch
