@@ -29,7 +29,7 @@ from perp.solvers.auto import restated
 from perp.solvers.fit import misfit
 from perp.solvers.islands import turns as island_turns
 from perp.solvers.method import Method, State
-from perp.solvers.newton.cone.sweeps import ConeSweeps
+from perp.solvers.newton.cone.state import ConeSweeps
 from perp.solvers.no_solution import program as no_solution_program
 from perp.solvers.no_solution import projection as no_solution_projection
 from perp.solvers.no_solution import search as no_solution
