@@ -18,7 +18,7 @@ from perp.solvers.options.checks import require_choices, space_objection
 from perp.solvers.options.docs import About, option
 from perp.solvers.reformulation.bridges import name_missing
 from perp.solvers.reformulation.bridges.bridge import Ending
-from perp.solvers.reformulation.bridges.clarabel_cones import BRIDGE, ConeAnswer, solve_cone_program
+from perp.solvers.reformulation.bridges.clarabel import BRIDGE, ConeAnswer, solve_cone_program
 from perp.solvers.reformulation.cone_encoding import ConeEncoding, encode_cones
 from perp.solvers.reformulation.encoding import SPACES
 from perp.solvers.reformulation.quadratic_program import (
