@@ -44,7 +44,7 @@ from perp.solvers.loop import SolveInterrupted, interrupted_with
 from perp.solvers.progress import Callback
 from perp.solvers.results.result import Attempt, Result
 from perp.solvers.results.status import Status
-from perp.solvers.run import reason_of, run_method
+from perp.solvers.run import run_method
 from perp.solvers.selection import is_rigid
 from perp.solvers.stopping import Stopping
 
@@ -193,7 +193,7 @@ def _keep(search: Search, view: Reduced, result: Result, since: float, why: str)
     search.histories.append(result.history)
     search.record(result.method, result.status, since, why, iterations=result.iterations, residual=residual)
     if not result.success:
-        search.end(result.status, reason_of(result), is_better=residual < before)
+        search.end(result.status, result.reason, is_better=residual < before)
     if result.ray is not None:
         search.ray = view.spread(result.ray)
     if result.certificate is not None:
@@ -220,7 +220,7 @@ def _solve_islands(search: Search, view: Reduced, islands: tuple[Island, ...], i
     search.histories.append(whole.history)
     search.notes += whole.notes
     if whole.status is not Status.CONVERGED:
-        search.end(whole.status, reason_of(whole), is_better=True)
+        search.end(whole.status, whole.reason, is_better=True)
     elif not search.is_certain:
         search.end(Status.REDUCED_ACCURACY, "", is_better=True)
     if whole.ray is not None:

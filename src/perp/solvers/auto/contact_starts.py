@@ -32,7 +32,7 @@ from perp.solvers.cone_interior.cone_interior import ConeInterior
 from perp.solvers.newton.interior.interior_point import InteriorPoint
 from perp.solvers.pivoting.lemke import Lemke
 from perp.solvers.results.status import Status
-from perp.solvers.run import reason_of, run_method
+from perp.solvers.run import run_method
 from perp.solvers.selection import is_rigid
 
 PIVOTING_ROWS = 600
@@ -74,7 +74,7 @@ def start_from_lcp(search: Search, view: Reduced) -> Vector | None:
     why = f"the contacts as an LCP of {restated.n} rows, solved by {method.label}"
     search.record("restated", result.status, before, why, iterations=result.iterations, residual=residual)
     if result.status in (*FROM_OUTSIDE, Status.TIME_LIMIT):
-        search.end(result.status, reason_of(result), is_better=False)
+        search.end(result.status, result.reason, is_better=False)
     return start
 
 
@@ -99,7 +99,7 @@ def start_from_compliance(search: Search, view: Reduced) -> Vector | None:
                 search.told = f"no solution of the rigid law was found: the answer is that of {law}"
         search.record("softened", result.status, before, law, iterations=result.iterations, residual=residual)
         if result.status in (*FROM_OUTSIDE, Status.TIME_LIMIT):
-            search.end(result.status, reason_of(result), is_better=False)
+            search.end(result.status, result.reason, is_better=False)
         if not result.success or not search.is_open:
             break
     return found

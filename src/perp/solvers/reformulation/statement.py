@@ -119,7 +119,7 @@ def _checked_rows(matrix: Any, right: Any, n: int, name: str, right_name: str) -
 class ConeStatement:
     """A quadratic program over second-order cones, in arrays alone:
 
-        min 1/2 z^T P z + c^T z    subject to    rows z + s = right,  s in {0}^equations x R+^inequalities x L x ... x L,
+        min 1/2 z^T P z + c^T z   subject to   rows z + s = right,   s in {0}^equations x R+^inequalities x L x ... x L,
 
     where L = {(t, w): |w| <= t} has `width` entries. Multipliers d of the rows are in the dual cones (any, >= 0, L),
     with P z + c + rows^T d = 0.
