@@ -51,8 +51,8 @@ def combine(
     status = _name_status(parts, worst, certificate, measure, tol)
     iterations = sum(part.iterations for part in parts)
     if len(parts) == 1 or status is Status.STOPPED_BY_CALLBACK:
-        told = next(part for part in parts if part.status is status or len(parts) == 1)
-        message, reason = told.message, told.reason
+        decisive = next(part for part in parts if part.status is status or len(parts) == 1)
+        message, reason = decisive.message, decisive.reason
     else:
         reason = _tell_failures(islands, parts, worst)
         message = make_message(status.value, reason, residual, iterations)

@@ -40,7 +40,7 @@ FLAT = 1e-3
 
 @dataclass(kw_only=True)
 class CallState(State):
-    """Where the calls of a solver stand that somebody else wrote."""
+    """Where the calls of an external solver stand."""
 
     watch: Watch
     tolerance: float

@@ -122,8 +122,8 @@ class Result(NamedAccess):
 
 def make_message(sentence: str, reason: str, residual: float, iterations: int) -> str:
     """The message of a result: how the solve ended, why, and what it reached."""
-    told = f"{sentence}: {reason}" if reason else sentence
-    return f"{told} (residual {residual:.3e} after {iterations} iterations)"
+    ending = f"{sentence}: {reason}" if reason else sentence
+    return f"{ending} (residual {residual:.3e} after {iterations} iterations)"
 
 
 def summarise(result: Result) -> str:
