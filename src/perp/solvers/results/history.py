@@ -74,12 +74,12 @@ def join_histories(histories: Sequence[History]) -> History:
     At each check, islands before the one at work stand at their last check, those after it at their first.
 
     The residual of the whole is the largest of all islands', merit and active rows are sums. Where an island begins,
-    the whole stands where the last one ended, which is not told twice.
+    the whole stands where the last one ended, which is not listed twice.
     """
-    told = [history for history in histories if len(history)]
-    if not told:
+    filled = [history for history in histories if len(history)]
+    if not filled:
         return History.from_rows([])
-    lengths = np.array([len(history) for history in told])
+    lengths = np.array([len(history) for history in filled])
     island = np.repeat(np.arange(lengths.size), lengths)
     begins = np.cumsum(lengths) - lengths
     ends = begins + lengths - 1
@@ -87,7 +87,7 @@ def join_histories(histories: Sequence[History]) -> History:
     keep[begins[1:]] = False
 
     def together(name: str, join: np.ufunc) -> NDArray[Any]:
-        here = np.concatenate([getattr(history, name) for history in told])
+        here = np.concatenate([getattr(history, name) for history in filled])
         before, after = _earlier(here[ends], join), _earlier(here[begins][::-1], join)[::-1]
         return np.asarray(join(join(here, before[island]), after[island])[keep])
 
@@ -107,15 +107,15 @@ def _earlier(values: NDArray[Any], join: np.ufunc) -> NDArray[Any]:
 
 def join_turns(histories: Sequence[History]) -> History:
     """The histories of methods that took turns as one: iterations and seconds count on. Counters belong to methods."""
-    told = [history for history in histories if len(history)]
-    if len(told) <= 1:
-        return told[0] if told else History.from_rows([])
-    iterations = np.cumsum([0, *(history.iteration[-1] for history in told[:-1])])
-    seconds = np.cumsum([0.0, *(history.seconds[-1] for history in told[:-1])])
+    filled = [history for history in histories if len(history)]
+    if len(filled) <= 1:
+        return filled[0] if filled else History.from_rows([])
+    iterations = np.cumsum([0, *(history.iteration[-1] for history in filled[:-1])])
+    seconds = np.cumsum([0.0, *(history.seconds[-1] for history in filled[:-1])])
     return History(
-        np.concatenate([history.iteration + done for history, done in zip(told, iterations, strict=True)]),
-        np.concatenate([history.seconds + spent for history, spent in zip(told, seconds, strict=True)]),
-        np.concatenate([history.residual for history in told]),
-        np.concatenate([history.merit for history in told]),
-        np.concatenate([history.active for history in told]),
+        np.concatenate([history.iteration + done for history, done in zip(filled, iterations, strict=True)]),
+        np.concatenate([history.seconds + spent for history, spent in zip(filled, seconds, strict=True)]),
+        np.concatenate([history.residual for history in filled]),
+        np.concatenate([history.merit for history in filled]),
+        np.concatenate([history.active for history in filled]),
     )

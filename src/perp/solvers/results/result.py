@@ -153,13 +153,13 @@ def _lines(result: Result) -> Iterator[tuple[str, str]]:
 
 def _tell_attempt(attempt: Attempt) -> str:
     ending = "" if attempt.status is None else f"{attempt.status.name}, "
-    told = f"{attempt.method}: {ending}residual {attempt.residual:.3e}, {attempt.seconds:.3g} s"
-    return f"{told} ({attempt.why})" if attempt.why else told
+    text = f"{attempt.method}: {ending}residual {attempt.residual:.3e}, {attempt.seconds:.3g} s"
+    return f"{text} ({attempt.why})" if attempt.why else text
 
 
 def _tell_iterations(result: Result) -> str:
-    told = str(result.iterations)
-    return told if result.best_iteration == result.iterations else f"{told}, x is of iteration {result.best_iteration}"
+    text = str(result.iterations)
+    return text if result.best_iteration == result.iterations else f"{text}, x is of iteration {result.best_iteration}"
 
 
 def _count_active(result: Result) -> str:
