@@ -12,8 +12,8 @@ from perp.scenes import kinds
 from perp.viewer.layout import Header
 from perp.viewer.messages import Command, Start, Step
 from perp.viewer.sessions.answers import note
-from perp.viewer.sessions.inbox import Inbox
 from perp.viewer.sessions.session import Session
+from perp.viewer.sessions.worker import Inbox
 
 
 def small_start(scene: str = "pool1", **others: Any) -> Start:

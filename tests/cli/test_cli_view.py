@@ -25,7 +25,7 @@ from websockets.sync.client import connect
 from perp.cli import progress
 from perp.scenes import catalogue
 from perp.viewer.messages import Start
-from perp.viewer.serving import assets, browser, server
+from perp.viewer.serving import assets, server
 from perp.viewer.sessions import recorded_run
 from perp.viewer.sessions.recorded_run import RecordedRun
 
@@ -64,7 +64,7 @@ def served(monkeypatch):
         on_ready(f"http://127.0.0.1:{seen['port']}/token/")
 
     monkeypatch.setattr(server, "serve", serve)
-    monkeypatch.setattr(browser, "open_browser", seen["opened"].append)
+    monkeypatch.setattr(server, "open_browser", seen["opened"].append)
     return seen
 
 

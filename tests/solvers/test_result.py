@@ -36,6 +36,15 @@ def test_a_result_is_read_by_name_like_those_of_scipy():
     assert as_dict["status"] is perp.Status.CONVERGED
 
 
+@given(ANY_PROBLEM, st.integers(0, 3))
+def test_the_reason_is_what_the_message_tells_beyond_the_sentence_of_the_status(problem, limit):
+    for method in ("auto", "fischer" if problem.kind in ("lcp", "box") else "block_gauss_seidel"):
+        result = perp.solve(problem, method, max_iterations=limit)
+        if result.certificate is None or result.certificate.kind != "exhausted":
+            told = result.message.removeprefix(result.status.value).rpartition(" (residual")[0].removeprefix(": ")
+            assert result.reason == told
+
+
 def test_names_that_are_methods_are_no_values():
     assert "verify" not in perp.solve(PROBLEM, "lemke")
 

@@ -25,11 +25,11 @@ from perp.problems import deadline as deadlines
 from perp.problems.certificates import sharpening
 from perp.problems.deadline import NEVER, OutOfTime, Pace, deadline, hold, lift, watched
 from perp.problems.operators.base import FILLING
-from perp.solvers.auto import restated
+from perp.solvers.auto import contact_starts
 from perp.solvers.fit import misfit
 from perp.solvers.islands import turns as island_turns
 from perp.solvers.method import Method, State
-from perp.solvers.newton.cone.sweeps import ConeSweeps
+from perp.solvers.newton.cone.state import ConeSweeps
 from perp.solvers.no_solution import program as no_solution_program
 from perp.solvers.no_solution import projection as no_solution_projection
 from perp.solvers.no_solution import search as no_solution
@@ -46,7 +46,7 @@ ALL_PACES = (
     *(ANALYSIS, BASES, CONIC, DENSE, SUPERLU, SUPERNODAL, FILLING),
     *(sharpening.SINGULAR_VALUES, no_solution_projection.ELIMINATION, no_solution.FORMING),
     *(no_solution_program.ASSEMBLY, no_solution_program.OVERHEAD),
-    *(restated.RESTATING, island_turns.SPLITTING, algebraic.SETUP, quadratic_program.BACKEND),
+    *(contact_starts.RESTATING, island_turns.SPLITTING, algebraic.SETUP, quadratic_program.BACKEND),
 )
 
 

@@ -211,8 +211,7 @@ def _check_recording(path: Path) -> tuple[Start, int]:
 
 
 def _show(start: Start, page: Page, port: int, *, browse: bool) -> None:
-    from perp.viewer.serving.browser import open_browser
-    from perp.viewer.serving.server import listen, serve
+    from perp.viewer.serving.server import listen, open_browser, serve
 
     def tell(address: str) -> None:
         typer.echo(f"{_name(start)}: {address}\nCtrl-C ends it.")

@@ -18,7 +18,7 @@ from perp.problems.residuals import Watch
 from perp.solvers.loop import Outcome, SolveInterrupted, iterate
 from perp.solvers.method import Method
 from perp.solvers.progress import Callback
-from perp.solvers.results.result import Attempt, Result
+from perp.solvers.results.result import Attempt, Result, make_message
 from perp.solvers.results.status import Status
 from perp.solvers.stopping import Stopping
 
@@ -65,11 +65,6 @@ def conversions(problem: Problem) -> list[str]:
     return [] if problem.A.conversion is None else [problem.A.conversion]
 
 
-def reason_of(result: Result) -> str:
-    """What a message tells beyond the sentence of its status."""
-    return result.message.removeprefix(result.status.value).rpartition(" (residual")[0].removeprefix(": ")
-
-
 def _judge(problem: Problem, work: Problem, method: Method, outcome: Outcome, notes: list[str], tol: float) -> Result:
     """Take slack and residual of the returned x from the problem's own data, whatever the method says: they decide."""
     residual, y = _look(problem, work, outcome)
@@ -79,14 +74,14 @@ def _judge(problem: Problem, work: Problem, method: Method, outcome: Outcome, no
     if status.success and not residual <= tol:
         status = Status.BREAKDOWN if isnan(residual) else Status.REDUCED_ACCURACY
         reason = "the residual, computed anew, is not within the tolerance"
-    message = status.value + (f": {reason}" if reason else "")
     return Result(
         problem=problem,
         method=method.label,
         x=outcome.x,
         y=y,
         status=status,
-        message=f"{message} (residual {residual:.3e} after {outcome.iterations} iterations)",
+        message=make_message(status.value, reason, residual, outcome.iterations),
+        reason=reason,
         iterations=outcome.iterations,
         residual=residual,
         seconds=outcome.seconds,

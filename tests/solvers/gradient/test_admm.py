@@ -14,7 +14,6 @@ import perp
 from perp import gallery
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems import DenseSymmetric
-from perp.solvers.gradient import admm_state
 from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
 from perp.solvers.results.status import Status
@@ -288,7 +287,7 @@ def test_a_factor_that_fails_at_the_start_is_a_breakdown_and_nothing_is_solved_w
     def fail(*_):
         raise NotFinite("no factor")
 
-    monkeypatch.setattr(admm_state, "factor_or_exchange", fail)
+    monkeypatch.setattr("perp.solvers.gradient.admm.factor_or_exchange", fail)
     monkeypatch.setattr(DenseSymmetric, "solve", fail)
     result = perp.solve(perp.LCP(np.eye(2), [-1.0, 1.0]), ADMM(space="dense"))
     assert result.status is Status.BREAKDOWN

@@ -16,8 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 import perp
 from perp import BoxLCP, Status, gallery
 from perp.errors import MethodRefused
-from perp.solvers.newton.policy_iteration.policy_iteration import PolicyIteration
-from perp.solvers.newton.policy_iteration.start import SHARE, begin_nested
+from perp.solvers.newton.policy_iteration.policy_iteration import SHARE, PolicyIteration, begin_nested
 
 EXACT = PolicyIteration(forcing=1e-13, initial="given")
 

@@ -11,13 +11,11 @@ from scipy.sparse.linalg import LinearOperator
 import perp
 from perp import gallery
 from perp.linalg.free_systems.block_rows import BlockDiagonal
-from perp.solvers.polishing import cost as polish_cost
 from perp.solvers.polishing import systems as polish_systems
 from perp.solvers.polishing.krylov import BlockProducts, LeastSquares, ProductSystem
 from perp.solvers.polishing.polish import polish
-from perp.solvers.polishing.sets import guess_sides, repair
-from perp.solvers.polishing.small import SmallLeastSquares, SmallSystem
-from perp.solvers.polishing.systems import Systems
+from perp.solvers.polishing.rows import guess_sides, repair
+from perp.solvers.polishing.systems import SmallLeastSquares, SmallSystem, Systems, cost_in_seconds, is_affordable
 
 
 def some_rows(n: int, seed: int = 0) -> np.ndarray:
@@ -128,13 +126,13 @@ def test_rows_with_a_wrong_sign_change_sides_and_fixed_ones_do_not():
 
 def test_the_cost_grows_with_the_rows_and_has_an_end():
     problem = gallery.make("dense_pd", n=100).problem
-    assert 0.0 < polish_cost.cost_in_seconds(problem, 10) < polish_cost.cost_in_seconds(problem, 100)
-    assert not polish_cost.is_affordable(problem, 1_000_000, np.inf)
-    assert polish_cost.is_affordable(problem, 100, np.inf)
-    assert not polish_cost.is_affordable(problem, 100, 1e-9)
-    assert polish_cost.cost_in_seconds(gallery.make("poisson_2d", n=400).problem, 400) == 0.0
+    assert 0.0 < cost_in_seconds(problem, 10) < cost_in_seconds(problem, 100)
+    assert not is_affordable(problem, 1_000_000, np.inf)
+    assert is_affordable(problem, 100, np.inf)
+    assert not is_affordable(problem, 100, 1e-9)
+    assert cost_in_seconds(gallery.make("poisson_2d", n=400).problem, 400) == 0.0
     for kind, n in (("poisson_3d", 3375), ("boxed_stack", 2400)):
-        assert 0.0 < polish_cost.cost_in_seconds(gallery.make(kind, n=n).problem, n) < 10.0
+        assert 0.0 < cost_in_seconds(gallery.make(kind, n=n).problem, n) < 10.0
 
 
 def test_what_is_too_dear_to_factor_is_solved_by_conjugate_gradients_or_left(monkeypatch):

@@ -10,7 +10,7 @@ import perp
 from perp import Status, gallery
 from perp.errors import MethodRefused
 from perp.solvers.reformulation.bridges.bridge import Ending
-from perp.solvers.reformulation.bridges.clarabel_cones import ConeAnswer
+from perp.solvers.reformulation.bridges.clarabel import ConeAnswer
 from perp.solvers.reformulation.cone_encoding import encode_cones
 from perp.solvers.reformulation.cone_program import ConeProgram
 

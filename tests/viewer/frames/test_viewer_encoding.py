@@ -1,4 +1,4 @@
-"""Frames as bytes: what a reader of the documented layout finds in them."""
+"""Frames as bytes, beside their twin: bodies and their islands, liquids, convergence curves."""
 
 from __future__ import annotations
 
@@ -9,15 +9,24 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from frame_twin import read_frame, read_frames
+from small_worlds import Pucks
 
 import perp
 from perp import scenes
 from perp.simulation.settings import make_solve
 from perp.simulation.step import measure_step
 from perp.viewer.frames.contact_numbers import measure_contacts
-from perp.viewer.frames.frame_encoding import encode_frame, with_serial
-from perp.viewer.frames.islands import find_islands
+from perp.viewer.frames.frame_encoding import (
+    MOST_POINTS,
+    convergence_curve,
+    encode_frame,
+    find_islands,
+    name_islands,
+    thin,
+    with_serial,
+)
 from perp.viewer.layout import SERIALS, Header
+from perp.worlds.rigid2d import Discs, DiscWorld, HalfPlane
 
 
 def step_of(name, steps, method, iterations, **options):
@@ -208,3 +217,99 @@ def test_frames_that_are_strung_together_come_apart_again(boxes, discs, liquid):
     apart = read_frames(b"".join(frames))
     assert [repr(one) for one in apart] == [repr(read_frame(data)) for data in frames]
     assert [len(one.contacts) for one in apart] == [len(boxes.report.contacts), 0, len(discs.report.contacts)]
+
+
+@pytest.mark.parametrize("count", [257, 258, 300, 1000, 54_321])
+def test_long_curves_keep_their_ends_and_their_least_value(count):
+    random = np.random.default_rng(count)
+    values = np.exp(random.normal(size=count) - np.arange(count) * 20 / count)
+    values[count // 3] = 1e-30
+    kept = thin(values, MOST_POINTS)
+    assert MOST_POINTS / 2 < kept.size <= MOST_POINTS
+    assert (np.diff(kept) > 0).all()
+    assert {0, count - 1, count // 3, int(np.argmax(values))} <= set(kept.tolist())
+
+
+def test_short_curves_stay_whole():
+    assert thin(np.ones(MOST_POINTS), MOST_POINTS).tolist() == list(range(MOST_POINTS))
+    assert thin(np.empty(0), MOST_POINTS).size == 0
+
+
+def test_values_that_are_no_numbers_hide_no_others():
+    values = np.full(1000, np.nan)
+    values[[100, 700]] = 3.0, 2.0
+    kept = set(thin(values, MOST_POINTS).tolist())
+    assert {0, 100, 700, 999} <= kept
+
+
+@pytest.mark.parametrize("method", ["pgs", "auto"])
+def test_the_curve_begins_at_the_start_and_ends_with_the_result(method):
+    problem = perp.gallery.make("box_stack", n=36).problem
+    result = perp.solve(problem, method)
+    curve = convergence_curve(result)
+    assert 2 <= len(curve) <= MOST_POINTS
+    assert curve[0, 0] == 0
+    assert (np.diff(curve[:, 0]) >= 0).all()
+    assert curve[:, 1].min() == result.history.residual.min()
+    assert curve[-1].tolist() == [result.history.iteration[-1], result.history.residual[-1]]
+
+
+def test_a_solver_of_ones_own_has_no_curve():
+    assert convergence_curve(None).shape == (0, 2)
+    assert convergence_curve(SimpleNamespace(x=np.zeros(3))).shape == (0, 2)
+
+
+def test_an_island_has_the_number_of_its_lowest_body():
+    pairs = np.array([[4, 2], [2, -1], [1, 5], [-1, 6]])
+    island, count = name_islands(pairs, np.ones(7, dtype=bool))
+    assert island.tolist() == [-1, 1, 2, -1, 2, 1, 6]
+    assert count == 3
+
+
+def test_a_body_that_cannot_move_couples_nothing_and_is_in_no_island():
+    pairs = np.array([[0, 1], [1, 2], [2, 3]])
+    island, count = name_islands(pairs, np.array([True, False, True, True]))
+    assert island.tolist() == [0, -1, 2, 2]
+    assert count == 2
+
+
+def test_without_contacts_there_are_no_islands():
+    island, count = name_islands(np.empty((0, 2), dtype=np.int64), np.ones(2, dtype=bool))
+    assert island.tolist() == [-1, -1]
+    assert count == 0
+
+
+@pytest.mark.parametrize(("name", "steps"), [("boxes", 25), ("trucks", 2), ("snake", 2), ("pool1", 20), ("spinner", 2)])
+def test_islands_of_bodies_are_those_of_the_problem(name, steps):
+    kind = scenes.kinds()[name]
+    scene = kind.build(**kind.small)
+    for _ in range(steps):
+        report = scene.world.step(scene.dt, make_solve("pgs", None, 3))
+    islands = perp.split_islands(report.problem)
+    island, count = find_islands(scene.world.frame(report), report)
+    assert count == len(islands)
+    assert report.problem.n > 20
+    for part in islands:  # bodies of one part have one number
+        width = report.problem.dimension
+        touching = part.rows[part.rows < report.problem.contact_rows][::width] // width
+        bodies = report.contacts.bodies[touching].reshape(-1)
+        assert len({island[body] for body in bodies if body >= 0}) <= 1
+
+
+def test_a_fixed_disc_keeps_heaps_apart_and_a_recording_does_not_know_it_is_fixed():
+    discs = Discs(position=[[-0.99, 0.5], [0.0, 0.5], [0.99, 0.5]], radius=0.5, mass=[1.0, np.inf, 1.0])
+    world = DiscWorld(discs, [HalfPlane((0.0, 0.0), (0.0, 1.0))])
+    report = world.step(0.01, make_solve("pgs", None, 3))
+    frame = world.frame(report)
+    island, count = find_islands(frame, report)
+    assert island.tolist() == [0, -1, 2]
+    assert count == 2
+    assert find_islands(frame, None)[0].tolist() == [0, 0, 0]
+
+
+def test_a_problem_without_pairs_of_bodies_is_told_by_its_contacts():
+    world = Pucks(3, height=0.0)
+    report = world.step(0.01, make_solve("pgs", None, 3))
+    island, count = find_islands(world.frame(report), report)
+    assert island.tolist() == [0, 1, 2]
+    assert count == 3

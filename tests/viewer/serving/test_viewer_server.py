@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+from threading import Event
 
 import pytest
 import stand_in_workers
@@ -139,3 +140,34 @@ def test_the_server_listens_on_this_machine_only():
     with listen(0) as listener:
         assert listener.getsockname()[0] == "127.0.0.1"
         assert listener.family is socket.AF_INET
+
+
+@pytest.fixture
+def no_screen(monkeypatch):
+    monkeypatch.setattr(server_module.sys, "platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_without_a_screen_no_browser_takes_over_the_terminal(no_screen, monkeypatch):
+    monkeypatch.setattr(server_module.webbrowser, "open", lambda address: pytest.fail("it was opened"))
+    server_module.open_browser("http://127.0.0.1:1/")
+    assert not server_module.has_screen()
+
+
+@pytest.mark.parametrize("name", ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"])
+def test_a_slow_browser_keeps_nobody_waiting(no_screen, monkeypatch, name):
+    monkeypatch.setenv(name, "something")
+    begun, may_end = Event(), Event()
+    opened = []
+
+    def open_slowly(address):
+        begun.set()
+        may_end.wait(20)
+        opened.append(address)
+
+    monkeypatch.setattr(server_module.webbrowser, "open", open_slowly)
+    server_module.open_browser("http://127.0.0.1:1/")
+    assert begun.wait(20)
+    assert opened == []
+    may_end.set()

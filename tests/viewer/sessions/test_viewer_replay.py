@@ -27,9 +27,8 @@ from perp.viewer.messages import (
     Step,
     TellCode,
 )
-from perp.viewer.sessions.recorded_recipe import read_recipe, tell_lane
 from perp.viewer.sessions.refusals import Refusal
-from perp.viewer.sessions.replay import Replay, load_recording
+from perp.viewer.sessions.replay import Replay, load_recording, read_recipe, tell_lane
 from tests.viewer_sessions import do, frames_of, header, take, words_of
 
 pytest.importorskip("h5py")

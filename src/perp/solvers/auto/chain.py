@@ -6,16 +6,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from perp.problems.deadline import OutOfTime, now
 from perp.problems.inputs import Vector
+from perp.problems.islands import Island
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import cold_start
-from perp.solvers.auto.apart import solve_apart
+from perp.solvers.auto.contact_starts import start_from_compliance, start_from_lcp
 from perp.solvers.auto.endgame import (
     EXACT,
     PROOF_SHARE,
     ROUGH,
     look_for_proof,
+    offer_exhaustion,
     offer_proof,
     polish_best,
     settle_motion,
@@ -33,17 +37,14 @@ from perp.solvers.auto.presolve import (
     write_products_out,
     write_small_out,
 )
-from perp.solvers.auto.restated import start_from_lcp
 from perp.solvers.auto.rules import Rule, Step, find_rule
-from perp.solvers.auto.search import Search
-from perp.solvers.auto.softened import start_from_compliance
-from perp.solvers.auto.watching import translate
+from perp.solvers.auto.search import Search, translate
 from perp.solvers.fit import misfit
 from perp.solvers.loop import SolveInterrupted, interrupted_with
 from perp.solvers.progress import Callback
 from perp.solvers.results.result import Attempt, Result
 from perp.solvers.results.status import Status
-from perp.solvers.run import reason_of, run_method
+from perp.solvers.run import run_method
 from perp.solvers.selection import is_rigid
 from perp.solvers.stopping import Stopping
 
@@ -94,7 +95,7 @@ def _go(search: Search, is_warm: bool) -> None:
         view = _presolve(search, view, presolve) or view
     islands = find_islands(view.problem)
     if islands:
-        solve_apart(search, view, islands, is_warm)
+        _solve_islands(search, view, islands, is_warm)
         return
     failures = _follow(search, view, Features.of(view.problem, is_warm=is_warm, tol=search.stop.tol), 0)
     for presolve in (partial(write_products_out, most_rows=MANY_PRODUCTS), balance):
@@ -192,8 +193,49 @@ def _keep(search: Search, view: Reduced, result: Result, since: float, why: str)
     search.histories.append(result.history)
     search.record(result.method, result.status, since, why, iterations=result.iterations, residual=residual)
     if not result.success:
-        search.end(result.status, reason_of(result), is_better=residual < before)
+        search.end(result.status, result.reason, is_better=residual < before)
     if result.ray is not None:
         search.ray = view.spread(result.ray)
     if result.certificate is not None:
         offer_proof(search, view.spread(result.certificate.u))
+
+
+def _solve_islands(search: Search, view: Reduced, islands: tuple[Island, ...], is_warm: bool) -> None:
+    """Solve the islands of a view one after the other, and judge the answer that they make together."""
+    from perp.solvers.islands.islands import IslandRun  # which solves each island by the call that led here
+
+    before = now()
+    start = view.problem.project(view.restrict(search.start))
+    run = IslandRun(islands, None, start, search.stop, translate(search, view.recover), search.begun, is_warm=is_warm)
+    try:
+        whole = run.result(view.problem, 1, [])
+    except SolveInterrupted as interrupt:
+        reached = interrupt.partial_result
+        search.consider(view.recover(reached.x), reached.method, reached.best_iteration)
+        raise
+    search.consider(view.recover(whole.x), whole.method, whole.best_iteration)
+    sizes = f"{len(islands)} islands, the largest with {max(island.rows.size for island in islands)} rows"
+    search.record("islands", whole.status, before, sizes, iterations=whole.iterations, residual=search.residual)
+    search.trail += whole.methods
+    search.histories.append(whole.history)
+    search.notes += whole.notes
+    if whole.status is not Status.CONVERGED:
+        search.end(whole.status, whole.reason, is_better=True)
+    elif not search.is_certain:
+        search.end(Status.REDUCED_ACCURACY, "", is_better=True)
+    if whole.ray is not None:
+        search.ray = view.spread(whole.ray)
+    if whole.certificate is not None:
+        offer_proof(search, view.spread(whole.certificate.u))
+    for island, part in zip(islands, whole.parts, strict=True):
+        proof = part.certificate
+        if search.certificate is None and proof is not None and proof.kind == "exhausted":
+            rows = np.flatnonzero(view.spread(_mark(view.problem.n, island.rows[list(proof.rows)])))
+            offer_exhaustion(search, proof, tuple(rows.tolist()))
+
+
+def _mark(n: int, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """A vector with 1 in these rows."""
+    marked = np.zeros(n)
+    marked[rows] = 1.0
+    return marked

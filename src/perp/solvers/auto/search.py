@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import inf, isnan, nan
 
@@ -14,9 +15,9 @@ from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import cold_start, look, measure_cold, scale_residual
 from perp.solvers.method import Method
-from perp.solvers.progress import Callback
-from perp.solvers.results.history import History
-from perp.solvers.results.result import Attempt, Result
+from perp.solvers.progress import Callback, Progress
+from perp.solvers.results.history import History, join_turns
+from perp.solvers.results.result import Attempt, Result, make_message
 from perp.solvers.results.status import Status
 from perp.solvers.stopping import Stopping
 
@@ -207,15 +208,11 @@ class Search:
             return Status.ITERATION_LIMIT
         return Status.TIME_LIMIT if self.lacks_time or self.seconds_left <= 0.0 else self.status
 
-    def _tell_end(self, status: Status) -> str:
-        """A sentence; of a proof by exhaustion, which no ray was needed for, that of the proof."""
-        proof = self.certificate
-        sentence = proof.proves if proof is not None and proof.kind == "exhausted" else status.value
-        has_reason = self.reason and not status.success and status is not Status.TIME_LIMIT
-        return f"{sentence}: {self.reason}" if has_reason else f"{sentence}"
-
     def result(self) -> Result:
-        status = self._name_end()
+        status, proof = self._name_end(), self.certificate
+        # a proof by exhaustion, which no ray was needed for, has a sentence of its own
+        sentence = proof.proves if proof is not None and proof.kind == "exhausted" else status.value
+        reason = "" if status.success or status is Status.TIME_LIMIT else self.reason
         if self.told and not status.success:
             self.notes.append(self.told)
         return Result(
@@ -224,12 +221,13 @@ class Search:
             x=self.x,
             y=self.y,
             status=status,
-            message=f"{self._tell_end(status)} (residual {self.residual:.3e} after {self.iterations} iterations)",
+            message=make_message(sentence, reason, self.residual, self.iterations),
+            reason=reason,
             iterations=self.iterations,
             residual=self.residual,
             seconds=self.seconds,
             setup_seconds=max(0.0, now() - self.begun - self.seconds),
-            history=one_after_the_other(self.histories),
+            history=join_turns(self.histories),
             best_iteration=self.best_iteration,
             methods=tuple(self.trail),
             certificate=self.certificate,
@@ -238,17 +236,14 @@ class Search:
         )
 
 
-def one_after_the_other(histories: list[History]) -> History:
-    """The histories of methods that took turns as one: iterations and seconds count on. Counters belong to methods."""
-    told = [history for history in histories if len(history)]
-    if len(told) <= 1:
-        return told[0] if told else History.from_rows([])
-    iterations = np.cumsum([0, *(history.iteration[-1] for history in told[:-1])])
-    seconds = np.cumsum([0.0, *(history.seconds[-1] for history in told[:-1])])
-    return History(
-        np.concatenate([history.iteration + done for history, done in zip(told, iterations, strict=True)]),
-        np.concatenate([history.seconds + spent for history, spent in zip(told, seconds, strict=True)]),
-        np.concatenate([history.residual for history in told]),
-        np.concatenate([history.merit for history in told]),
-        np.concatenate([history.active for history in told]),
-    )
+def translate(search: Search, recover: Callable[[Vector], Vector]) -> Callback | None:
+    """The caller's callback for the next method: it sees the asked problem, and the iterations of all methods."""
+    if search.callback is None:
+        return None
+    callback, done, seconds = search.callback, search.iterations, search.seconds
+
+    def watch(progress: Progress) -> object:
+        iteration, spent = done + progress.iteration, seconds + progress.seconds
+        return callback(replace(progress, iteration=iteration, seconds=spent, x=recover(progress.x)))
+
+    return watch

@@ -16,7 +16,7 @@ from perp.problems.problem import Problem
 from perp.problems.residual_scale import scale_residual
 from perp.problems.residuals import Watch
 from perp.solvers.results.history import History
-from perp.solvers.results.result import Attempt, Result
+from perp.solvers.results.result import Attempt, Result, make_message
 from perp.solvers.results.status import Status
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def solve_small(
         x=answer,
         y=y,
         status=Status.CONVERGED,
-        message=f"{Status.CONVERGED.value} (residual {residual:.3e} after {iterations} iterations)",
+        message=make_message(Status.CONVERGED.value, "", residual, iterations),
         iterations=iterations,
         residual=residual,
         seconds=seconds,

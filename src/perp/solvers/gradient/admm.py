@@ -8,17 +8,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.linalg.free_systems import SHIFTED_SPACES, choose_shifted_system
+from perp.linalg.cholesky import NotFinite, NotPositive
+from perp.linalg.free_systems import SHIFTED_SPACES, FreeSystem, choose_shifted_system, factor_or_exchange
+from perp.problems.certificates import PROVABLE
 from perp.problems.inputs import Vector, freeze, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
-from perp.solvers.gradient.admm_memory import Memory
+from perp.solvers.anderson import Memory
 from perp.solvers.gradient.admm_penalty import RULES, Penalty
-from perp.solvers.gradient.admm_state import SplittingState, shifted_slack
+from perp.solvers.gradient.flat_directions import purify
+from perp.solvers.gradient.largest_eigenvalue import estimate_stiffness
 from perp.solvers.gradient.projection import SCALING, SCALINGS, FeasibleSet
 from perp.solvers.gradient.rays import RayWatch
-from perp.solvers.gradient.step_size import estimate_stiffness
-from perp.solvers.method import Method
+from perp.solvers.method import Method, State
 from perp.solvers.options.checks import require_choices, space_objection
 from perp.solvers.options.docs import About, option
 from perp.solvers.options.shared import ELIMINATION_ORDERS, ORDERING, SHIFTED_SPACE
@@ -28,6 +30,125 @@ LEAST_MODULUS = 1e-6
 """m is at least this share of L, also where there is no proximal term."""
 
 MOST_MEMORY = 1000
+
+INACCURATE = 1e-12
+"""The share of the right-hand side from which on what a solve leaves is taken back by refinement."""
+
+ROUNDING, PATIENCE = 1e-14, 50
+"""A plain step of the first share of u may be made of rounding errors, and is, if so many bring no shorter one."""
+
+UNLIKE = 1e-3
+"""Where w, at rest up to rounding, differs by this share from the slack of z, it rests only beside its own size."""
+
+
+@dataclass
+class SplittingState(State):
+    feasible: FeasibleSet
+    system: FreeSystem
+    penalty: Penalty
+    memory: Memory
+    rays: RayWatch
+    stiffness: float
+    """L, the largest eigenvalue of A in the metric."""
+    proximal: Vector
+    """eta / W_ii."""
+    values: Vector
+    """The penalties, one a row."""
+    u: Vector
+    """z - w / penalty: what P is applied to."""
+    z: Vector
+    w: Vector
+    """The slack that belongs to z, shifted for the exact Coulomb law."""
+    free_x: Vector
+    """The copy of x that knows no bounds."""
+    right: Vector
+    image: Vector
+    """Where a plain step leads from u."""
+    nothing: Vector
+    refines: bool = False
+    """Whether solves are refined, as the factor leaves more than rounding errors."""
+    done: int = 0
+    shortest: float = math.inf
+    """The square of the shortest plain step, among those that may be made of rounding errors."""
+    shortest_at: int = 0
+
+    def split(self, problem: Problem) -> None:
+        """z, w and the right-hand side of the next solve, from u."""
+        from perp.kernels.gradient import admm as kernels
+
+        feasible = self.feasible
+        contacts = (feasible.width, feasible.law, feasible.friction)
+        known = (self.values, problem.b, self.proximal, self.free_x)
+        made = (self.z, self.w, self.right)
+        kernels.split(self.u, *known, *contacts, feasible.lower, feasible.upper, *made)
+
+    def factor(self, problem: Problem) -> None:
+        """Take the penalties as they now are, with z and w as they stand, and nothing to mix."""
+        self.values = self.penalty.values(self.feasible)
+        self.u = self.z - self.w / self.values
+        self.memory.forget()
+        self.split(problem)
+        try:
+            everything = np.ones(problem.n, dtype=np.bool_)
+            self.system = factor_or_exchange(problem, self.system, everything, self.values + self.proximal)
+        except (NotFinite, NotPositive) as fault:
+            self.ended = Status.BREAKDOWN, str(fault)
+            return
+        left = self._largest(self._defect(problem, self.system.solve(self.right)))
+        self.refines = left > INACCURATE * self._largest(self.right)
+        counters = {"penalty": self.penalty.rho, "penalty_updates": float(self.penalty.updates)}
+        self.counters.update(self.system.counters() | counters)
+
+    def solve(self, problem: Problem) -> Vector:
+        """(A + R + eta W^-1)^-1 right, refined once where the factor is not accurate by itself."""
+        x = self.system.solve(self.right)
+        if self.refines:
+            x += self.system.solve(self._defect(problem, x))
+        return x
+
+    def _defect(self, problem: Problem, x: Vector) -> Vector:
+        """right - (A + R + eta W^-1) x."""
+        product = problem.A.slack(x, self.nothing, np.empty(x.size))
+        self.counters["products"] += 1
+        return np.asarray(self.right - product - (self.values + self.proximal) * x)
+
+    def watch(self, problem: Problem, way: float, size: float) -> None:
+        """End on a ray, or where only rounding errors move u; `way` and `size` are the squares of its step and of u."""
+        if problem.kind != "contact/cone" and problem.is_symmetric:
+            self.rays.look(problem, self, self.feasible, self.done, self.stiffness)
+            if self.certificate is not None and problem.kind in PROVABLE:
+                self.certificate: Vector | None
+                self.certificate, products = purify(problem, self.certificate)  # huge iterates leave few digits of it
+                self.counters["products"] += products
+        if way > ROUNDING**2 * size:
+            self.shortest, self.shortest_at = math.inf, self.done
+        elif way < self.shortest:
+            self.shortest, self.shortest_at = way, self.done
+        if self.ended is None and (way == 0.0 or self.done - self.shortest_at >= PATIENCE):
+            slack = shifted_slack(problem, self.feasible, self.z)
+            self.counters["products"] += 1
+            if self._largest(slack - self.w) <= UNLIKE * self._largest(self.w):
+                self.ended: tuple[Status, str] | None = Status.REDUCED_ACCURACY, "only rounding errors move it"
+            else:
+                self.ended = (
+                    Status.BREAKDOWN,
+                    "the slack runs off: A is not positive semidefinite, or nothing solves it",
+                )
+
+    def _largest(self, slack: Vector) -> float:
+        return float((np.abs(slack) * np.sqrt(self.feasible.weight)).max(initial=0.0))
+
+
+def shifted_slack(problem: Problem, feasible: FeasibleSet, x: Vector) -> Vector:
+    """A x + b, with friction |y_t| added to the normal rows for the exact Coulomb law."""
+    from perp.kernels.gradient import projected_gradient
+
+    slack = problem.A.slack(x, problem.b, np.empty(problem.n))
+    if problem.kind == "contact/cone":
+        width, shift = int(feasible.width), np.empty(feasible.friction.size)
+        projected_gradient.shift_normals(slack, feasible.width, feasible.friction, shift)
+        slack[: width * shift.size : width] += shift
+    return slack
 
 
 @dataclass(frozen=True)
@@ -52,7 +173,7 @@ class ADMM(Method[SplittingState]):
     "contacts" with a factor a contact, looked at first after `penalty_every` iterations; "fixed" not at all. It begins
     with rho = sqrt(m L) (L / m)^`power`, where L is the largest eigenvalue of A in the metric W (`scaling` as in
     `apgd`) and m = eta = `proximal` L; without that term, m = 1e-6 L. The last `memory` iterates are mixed by
-    Anderson's rule (`perp.solvers.gradient.admm_memory`). As published the method is
+    Anderson's rule (`perp.solvers.anderson`). As published the method is
     `ADMM(penalty="spectral", power=0.2, proximal=1e-6, memory=0)`, which redundant contacts and mass ratios make slow.
     """
 

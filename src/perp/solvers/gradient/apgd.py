@@ -11,9 +11,9 @@ import numpy as np
 from perp.problems.inputs import Vector, require_count
 from perp.problems.operators.base import APPLY
 from perp.problems.problem import Problem
+from perp.solvers.gradient.largest_eigenvalue import estimate_stiffness
 from perp.solvers.gradient.projection import SCALING, SCALINGS, FeasibleSet
 from perp.solvers.gradient.rays import RayWatch
-from perp.solvers.gradient.step_size import estimate_stiffness
 from perp.solvers.method import Method, State
 from perp.solvers.options.checks import require_choices
 from perp.solvers.options.docs import About, option

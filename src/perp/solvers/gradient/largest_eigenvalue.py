@@ -1,11 +1,19 @@
-"""An estimate from above of the largest eigenvalue of A in a diagonal metric, for step lengths (Lanczos 1950)."""
+"""Estimates of the largest eigenvalue of A in a diagonal metric, from which step lengths start (Lanczos 1950)."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
+from perp.solvers.gradient.projection import FeasibleSet
+
+PRODUCTS = 6
+"""With A, for the first guess of `estimate_stiffness`; what follows corrects it."""
+
+SEED = 0
 
 
 def estimate_largest_eigenvalue(problem: Problem, weight: Vector, products: int, seed: int) -> tuple[float, int]:
@@ -49,3 +57,9 @@ def estimate_largest_eigenvalue(problem: Problem, weight: Vector, products: int,
     values, vectors = eigh_tridiagonal(np.array(diagonal), np.array(beside[:-1]), lapack_driver="stev")
     largest = int(np.argmax(np.abs(values)))
     return float(abs(values[largest]) + beside[-1] * abs(vectors[-1, largest])), len(diagonal)
+
+
+def estimate_stiffness(problem: Problem, feasible: FeasibleSet) -> tuple[float, int]:
+    """About |W^1/2 A W^1/2|, which is 1 where nothing can be learnt, and how many products with A it took."""
+    largest, products = estimate_largest_eigenvalue(problem, feasible.weight, PRODUCTS, SEED)
+    return (largest if 0.0 < largest < math.inf else 1.0), products

@@ -11,11 +11,10 @@ from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.inputs import Vector, freeze, require_count, require_number
 from perp.problems.operators.base import APPLY
 from perp.problems.problem import Problem
+from perp.solvers.gradient.face_states import SplitState, load_kernels
 from perp.solvers.gradient.flat_directions import end_on_ray, optimal_step
 from perp.solvers.gradient.largest_eigenvalue import estimate_largest_eigenvalue
-from perp.solvers.gradient.load_kernels import load_kernels
 from perp.solvers.gradient.metric import diagonal_weights
-from perp.solvers.gradient.split_state import SplitState
 from perp.solvers.method import Method
 from perp.solvers.nested_start import INITIAL, START, nested_start
 from perp.solvers.options.checks import require_choices

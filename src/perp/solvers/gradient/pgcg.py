@@ -11,9 +11,8 @@ from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY
 from perp.problems.problem import Problem
-from perp.solvers.gradient.face_state import FaceState
+from perp.solvers.gradient.face_states import EPSILON, FaceState, load_kernels
 from perp.solvers.gradient.flat_directions import end_on_ray, optimal_step
-from perp.solvers.gradient.load_kernels import load_kernels
 from perp.solvers.method import Method
 from perp.solvers.options.checks import require_choices
 from perp.solvers.options.docs import About, option
@@ -24,9 +23,6 @@ from perp.solvers.symmetry import asymmetry_objection
 
 REFRESH_EVERY = 64
 """Steps after which a pass that ends computes the slack anew."""
-
-EPSILON = 16.0 * 2.0**-52
-"""Rounding errors of a slack, as a share of the largest scaled impulse and bias."""
 
 HALVED = 0.5
 """A slack computed anew that is not smaller than this share of the last time will not get smaller any more."""

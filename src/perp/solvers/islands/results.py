@@ -15,8 +15,8 @@ from perp.problems.inputs import Vector, freeze
 from perp.problems.islands import Island, gather
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import look, scaled_residual
-from perp.solvers.islands.history import join_histories
-from perp.solvers.results.result import Attempt, Result
+from perp.solvers.results.history import join_histories
+from perp.solvers.results.result import Attempt, Result, make_message
 from perp.solvers.results.status import Status
 
 
@@ -51,10 +51,11 @@ def combine(
     status = _name_status(parts, worst, certificate, measure, tol)
     iterations = sum(part.iterations for part in parts)
     if len(parts) == 1 or status is Status.STOPPED_BY_CALLBACK:
-        message = next(part.message for part in parts if part.status is status or len(parts) == 1)
+        decisive = next(part for part in parts if part.status is status or len(parts) == 1)
+        message, reason = decisive.message, decisive.reason
     else:
-        message = f"{status.value}{_tell_failures(islands, parts, worst)} "
-        message += f"(residual {residual:.3e} after {iterations} iterations)"
+        reason = _tell_failures(islands, parts, worst)
+        message = make_message(status.value, reason, residual, iterations)
     methods = list(dict.fromkeys(part.method for part in parts))
     attempts = [attempt for part in parts for attempt in part.methods]
     return IslandsResult(
@@ -64,6 +65,7 @@ def combine(
         y=y,
         status=status,
         message=message,
+        reason=reason,
         iterations=iterations,
         residual=residual,
         seconds=sum(part.seconds for part in parts),
@@ -150,7 +152,7 @@ def _tell_failures(islands: Sequence[Island], parts: Sequence[Result], worst: in
     rows = islands[worst].rows
     listed = ", ".join(f"{count} {name}" for name, count in sorted(ends.items()))
     return (
-        f": {ends.total()} of {len(parts)} islands failed ({listed}), "
+        f"{ends.total()} of {len(parts)} islands failed ({listed}), "
         f"the one with the largest residual has {rows.size} rows from row {rows[0]} on"
     )
 

@@ -15,7 +15,7 @@ from perp.problems.problem import Problem
 from perp.problems.residual_scale import look
 from perp.solvers.method import Method
 from perp.solvers.results.history import History
-from perp.solvers.results.result import Attempt, Result
+from perp.solvers.results.result import Attempt, Result, make_message
 from perp.solvers.results.status import Status
 
 SPLITTING = Pace(2e7)
@@ -78,7 +78,7 @@ class Skipping:
             x=x,
             y=y,
             status=status,
-            message=f"{status.value} (residual {residual:.3e} after 0 iterations)",
+            message=make_message(status.value, "", residual, 0),
             iterations=0,
             residual=residual,
             seconds=0.0,

@@ -1,4 +1,4 @@
-"""What projected multigrid needs of the finest level and of the space of corrections, whatever A is made of."""
+"""The finest level of projected multigrid and its space of corrections: on a grid, or on PyAMG's levels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.problems.inputs import Vector
+from perp.linalg.multigrid import GridHierarchy
+from perp.linalg.multigrid.algebraic import AlgebraicHierarchy
+from perp.problems.inputs import Vector, freeze
+from perp.problems.problem import Problem
+from perp.solvers.splitting.orders import Order, make_order
+from perp.solvers.splitting.sweeps import make_sweeper, steps
 
 Mask = NDArray[np.bool_]
 
@@ -17,6 +22,8 @@ PARALLEL = 1e-12
 
 CYCLES = ("V", "F", "W")
 """In the order of `perp.kernels.multigrid.cycle`."""
+
+RED, BLACK = np.uint64(0), np.uint64(1)
 
 
 @dataclass(frozen=True)
@@ -75,3 +82,102 @@ class LevelSpace(ABC):
     @abstractmethod
     def measure_plane(self, d: Vector, s: Vector) -> Plane:
         """Along d and s, at x."""
+
+
+class GridSpace(LevelSpace):
+    """Forward sweeps take red cells first, backward ones black cells."""
+
+    def __init__(
+        self, problem: Problem, x: Vector, cycle: str, pre: int, post: int, monotone: bool, relaxation: float
+    ) -> None:
+        A = problem.A.stencil
+        assert A is not None
+        self._kind, self._pre, self._post = CYCLES.index(cycle), pre, post
+        self._hierarchy = GridHierarchy(A)
+        self._within = (*problem.bounds(x), x) if monotone else None
+        bounded = problem.kind != "lcp"
+        bounds = problem.bounds(x) if bounded else (problem.b, problem.b)  # of an LCP the kernels read no bounds
+        self._bounds = (bounded, *bounds)
+        self._b, self._x = problem.b, x
+        self._sweeps = (relaxation, freeze(steps(problem, 1.0)), problem.b, *self._bounds)
+
+    def sweep_and_look(self, count: int, y: Vector, free: Mask) -> int:
+        return self._hierarchy.smooth(self._sweeps, (False, 0.0, count, RED, True), (y, self._x, y, free))
+
+    def follow(self, free: Mask) -> None:
+        self._hierarchy.follow(free)
+        self.closed: int = self._hierarchy.closed
+
+    def solve_below(self, y: Vector) -> None:
+        self._hierarchy.solve_below(y, self._kind, self._pre, self._post, self._within)
+
+    def propose(self, length: float, y: Vector, out: Vector) -> tuple[float, float, int]:
+        return self._hierarchy.propose(length, self._bounds, self._x, y, out)
+
+    def step_and_sweep(self, length: float, d: Vector, count: int) -> None:
+        stages = (True, length, count, BLACK, False)
+        self._hierarchy.smooth(self._sweeps, stages, (d, self._x, d, self._no_cells))
+
+    _no_cells = np.zeros(0, dtype=np.bool_)
+
+    def measure_plane(self, d: Vector, s: Vector) -> Plane:
+        return Plane(*self._hierarchy.measure_plane(self._b, self._x, d, s))
+
+
+class AlgebraicSpace(LevelSpace):
+    def __init__(self, problem: Problem, x: Vector, cycle: str, pre: int, post: int) -> None:
+        self._A, self._kind, self._pre, self._post = problem.A, CYCLES.index(cycle), pre, post
+        self._hierarchy = AlgebraicHierarchy(problem.A.to_sparse())
+        self._sweeper = make_sweeper(problem, 1.0, x)
+        self._forward, self._backward = make_order(problem, "forward"), make_order(problem, "backward")
+        self._b, self._x = problem.b, self._sweeper.x
+        self._bounds = problem.bounds(x)
+        self._zero, self._product, self._answer = freeze(np.zeros(problem.n)), np.empty(problem.n), np.zeros(problem.n)
+
+    def sweep_and_look(self, count: int, y: Vector, free: Mask) -> int:
+        self._sweep(self._forward, count)
+        self._A.slack(self._x, self._b, y)
+        lower, upper = self._bounds
+        is_free = ((self._x > lower) | (y < 0.0)) & ((self._x < upper) | (y > 0.0)) & (lower < upper)
+        changed = int(np.count_nonzero(is_free != free))
+        free[:] = is_free
+        return changed
+
+    def step_and_sweep(self, length: float, d: Vector, count: int) -> None:
+        np.clip(self._x + length * d, *self._bounds, out=self._x)
+        self._sweep(self._backward, count)
+
+    def _sweep(self, order: Order, count: int) -> None:
+        if self._sweeper.refresh is not None:
+            self._sweeper.refresh()
+        order.iterate(self._sweeper.sweep, count)
+
+    def follow(self, free: Mask) -> None:
+        if self._hierarchy.usable:
+            self._hierarchy.follow(free)
+            self.closed: int = self._hierarchy.closed
+
+    def solve_below(self, y: Vector) -> None:
+        if self._hierarchy.usable:
+            self._answer = self._hierarchy.correct(y, self._kind, self._pre, self._post)
+
+    def propose(self, length: float, y: Vector, out: Vector) -> tuple[float, float, int]:
+        lower, upper = self._bounds
+        to = self._x + length * self._answer
+        clipped = int(np.count_nonzero((to < lower) | (to > upper)))
+        out[:] = np.clip(to, lower, upper) - self._x
+        self._A.slack(out, self._zero, self._product)
+        return _dot(y, out), _dot(out, self._product), clipped
+
+    def measure_plane(self, d: Vector, s: Vector) -> Plane:
+        self._A.slack(self._x, self._b, self._product)
+        slopes = _dot(self._product, d), _dot(self._product, s)
+        self._A.slack(d, self._zero, self._product)
+        mixed = _dot(d, self._product), _dot(s, self._product)
+        self._A.slack(s, self._zero, self._product)
+        return Plane(*slopes, *mixed, _dot(s, self._product))
+
+
+def _dot(u: Vector, v: Vector) -> float:
+    """Summed in one order, whatever the number of threads."""
+    return float(np.sum(u * v))

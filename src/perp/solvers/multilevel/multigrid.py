@@ -15,12 +15,9 @@ from perp.problems.lcp import LCP
 from perp.problems.operators import StencilOperator
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, TO_SPARSE
 from perp.problems.problem import Problem
-from perp.solvers.method import Method
-from perp.solvers.multilevel.algebraic_space import AlgebraicSpace
+from perp.solvers.method import Method, State
 from perp.solvers.multilevel.closed_regions import find_overfull_regions
-from perp.solvers.multilevel.grid_space import GridSpace
-from perp.solvers.multilevel.level_space import CYCLES, LevelSpace
-from perp.solvers.multilevel.multigrid_state import MultigridState
+from perp.solvers.multilevel.level_space import CYCLES, AlgebraicSpace, GridSpace, LevelSpace, Mask
 from perp.solvers.nested_start import INITIAL, START, is_nearest_to_zero, nested_start, objective
 from perp.solvers.options.checks import require_choices
 from perp.solvers.options.docs import About, option
@@ -56,6 +53,54 @@ NEGATIVE = 1e-10
 LATE = 16
 """The cycle from which on closed regions are looked for even where the coarse levels show none: several that share a
 coarse cell look like one that is open."""
+
+
+@dataclass
+class MultigridState(State):
+    space: LevelSpace
+    y: Vector
+    free: Mask
+    """All rows but those at a bound whose slack keeps them there."""
+    d: Vector
+    """The correction from the coarse levels, projected; later what is added to the whole way of a cycle."""
+    way: Vector
+    """x before a cycle, and after it the way from there; only where cycles are accelerated."""
+    last: Vector
+    """The way of the cycle before, 0 where rows are no longer free; the other direction of the search."""
+    lower: Vector
+    upper: Vector
+    is_new: bool
+    """Whether the nested start is still to come."""
+    length: float
+    """What is proposed of a correction, beside what the coarse levels say."""
+    gain: float = np.inf
+    """-y^T d of the last correction d: twice what it may lower f by."""
+    is_slow: bool = False
+    done: int = 0
+    next_look: int = 1
+    """The cycle in which closed regions are looked at again."""
+
+    @staticmethod
+    def begin(
+        problem: Problem, x: Vector, space: LevelSpace, length: float, counted: tuple[str, ...]
+    ) -> MultigridState:
+        n = problem.n
+        lower, upper = problem.bounds(x)
+        return MultigridState(
+            x,
+            space=space,
+            y=np.empty(n),
+            free=np.zeros(n, dtype=np.bool_),
+            d=np.empty(n),
+            way=np.empty(n),
+            last=np.zeros(n),
+            lower=lower,
+            upper=upper,
+            is_new=False,
+            length=length,
+            repeatable=False,
+            counters=dict.fromkeys(counted, 0.0),
+        )
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
 
 from perp.problems.inputs import Vector
 from perp.solvers.options.docs import About
@@ -17,6 +20,26 @@ MEMORY = About("a merit need only be below the largest of so many last ones; 1: 
 SUFFICIENT = About("share of the promised decrease that a step must bring; less than `reduction`", above=0.0, below=1.0)
 REDUCTION = About("what the length of a step is multiplied by until it brings enough", above=0.0, below=1.0)
 LEAST_STEP = About("share of a full step below which the search gives up", above=0.0)
+
+
+def require_reduction(sufficient: float, reduction: float) -> None:
+    """Raise ValueError where no shorter step could bring enough."""
+    if not sufficient < reduction < 1.0:
+        raise ValueError(f"sufficient is {sufficient} and reduction {reduction}; sufficient < reduction < 1 is needed")
+
+
+@dataclass
+class MeritPoint:
+    """A point, which may lie outside of what its law allows, its slack, F, and the merit theta."""
+
+    point: Vector
+    y: Vector
+    F: Vector
+    theta: float = np.inf
+
+    @classmethod
+    def empty(cls, n: int) -> Self:
+        return cls(np.empty(n), np.empty(n), np.empty(n))
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,22 @@ from perp.solvers.options.shared import (
     SOFTENING,
     SPACE,
 )
-from perp.solvers.pivoting.free_rows import EPSILON, ROUGH, factor_free_rows, place_rows, solve_free_rows
 from perp.solvers.pivoting.friction_bounds import FrictionBounds, follow_impulses
-from perp.solvers.pivoting.hopeless import find_contradiction, find_escape, list_objections
 from perp.solvers.pivoting.parametric import Path, Sets
-from perp.solvers.pivoting.pivot_state import PivotState
-from perp.solvers.pivoting.wishes import keep_apart, keep_first, soften
+from perp.solvers.pivoting.pivot_state import (
+    EPSILON,
+    ROUGH,
+    PivotState,
+    factor_free_rows,
+    find_contradiction,
+    find_escape,
+    keep_apart,
+    keep_first,
+    list_objections,
+    place_rows,
+    soften,
+    solve_free_rows,
+)
 from perp.solvers.results.status import Status
 from perp.solvers.scaling import symmetric_scales
 from perp.solvers.symmetry import asymmetry_objection

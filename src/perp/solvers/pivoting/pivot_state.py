@@ -1,4 +1,9 @@
-"""Where block principal pivoting stands."""
+"""Where block principal pivoting stands, and what is done with its index sets.
+
+Free rows are solved for, also where they depend on one another; rows that want to change sides are chosen among; and
+where blocks or their path come to a dead end, vectors are found that may prove that there is no solution (`solve`
+checks them: `perp.problems.certificates`).
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,26 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.linalg.free_systems import FreeSystem
+from perp.linalg.cholesky import NotFinite
+from perp.linalg.free_systems import FreeSystem, factor_or_exchange, purify, small_shift
+from perp.problems.certificates import PROVABLE, verify_certificate
 from perp.problems.inputs import Vector
+from perp.problems.problem import Problem
 from perp.solvers.method import State
 from perp.solvers.pivoting.friction_bounds import FrictionBounds
 from perp.solvers.pivoting.parametric import Path, Sets
+
+EPSILON = 16.0 * 2.0**-52
+"""Rounding errors of a slack, as a share of the largest scaled impulse and bias."""
+
+ROUGH = 1e-11
+"""The accuracy of a solve whose index sets will not stay, in the same units; no solve need be better than that."""
+
+REFINEMENTS = 30
+"""Steps of iterative refinement at most; each must at least halve what is left, so that two or three are common."""
+
+CONTRADICTION = 1e-9
+"""Free rows whose slack stays above this share of the bias contradict each other."""
 
 
 @dataclass
@@ -63,3 +83,125 @@ class PivotState(State):
     """A set of free rows was singular."""
     proximal: bool = False
     """The softening is a proximal term: taken back by moving its centre to where x is."""
+
+
+def place_rows(problem: Problem, state: PivotState) -> None:
+    """Rows at a bound go there, A_FF is factored, and y is that of the point."""
+    point = state.point
+    free = state.sets == 0
+    np.copyto(point, np.where(state.sets < 0, state.lower, state.upper), where=~free)
+    factor_free_rows(problem, state, state.sets)
+    if state.system.name == "dense" and not state.system.dependent and not point[~free].any():
+        point[free] = 0.0  # with x_T = 0 the slack at x_F = 0 is b, which saves a product
+        np.copyto(state.y, problem.b)
+    else:
+        state.system.slack(problem, point, state.y)
+
+
+def solve_free_rows(problem: Problem, state: PivotState, accuracy: float) -> float:
+    """x_F from A_FF, as a correction of what is there; returns the size of the scaled numbers involved.
+
+    Refined until y_F is below `accuracy` times that size.
+    """
+    from perp.kernels.measures import index_sets
+
+    point = state.point
+    before, rest = np.inf, np.empty(problem.n)
+    data = (state.softening, state.centre, problem.b, state.scale, state.soft_y, rest)
+    for _ in range(REFINEMENTS):
+        size, left, probe = index_sets.measure_free(state.sets, point, state.y, *data)
+        if probe != 0.0:
+            raise NotFinite("the solution for the free rows is not finite")
+        if left <= accuracy * size or left > 0.5 * before:
+            break
+        before = left
+        known = state.system.dependent
+        point -= state.system.solve(rest)
+        if state.system.dependent > known:  # conjugate gradients find that out only while they solve
+            _note_dependence(state)
+        state.system.slack(problem, point, state.y)
+    state.left = float(left / size) if size > 0.0 else 0.0
+    return float(size)
+
+
+def factor_free_rows(problem: Problem, state: PivotState, sets: Sets) -> None:
+    """Factor A_FF for these sets, unless that is what the system holds already."""
+    if state.factored is not None and np.array_equal(state.factored, sets):
+        return
+    free = sets == 0
+    state.system = factor_or_exchange(problem, state.system, free, state.softening)
+    if state.system.dependent:  # refinement will take the shift back, as far as the rows do not contradict
+        shift = state.softening + small_shift(problem)
+        state.system = factor_or_exchange(problem, state.system, free, shift)
+        _note_dependence(state)
+    state.factored = sets.copy()
+
+
+def _note_dependence(state: PivotState) -> None:
+    state.counters["singular"] += 1
+    state.has_dependent_rows = True
+
+
+def keep_apart(state: PivotState, wanted: Sets) -> None:
+    """Of all wishes grant those of rows that are not coupled with one that is further off."""
+    rows = np.flatnonzero(wanted != state.sets)
+    outside = np.maximum(state.lower - state.point, state.point - state.upper) / state.scale
+    violation = np.where(state.sets == 0, outside, np.abs(state.soft_y) * state.scale)
+    keep = state.system.keep_apart(rows[np.argsort(-violation[rows], kind="stable")])
+    wanted[~keep] = state.sets[~keep]
+
+
+def keep_first(state: PivotState, wanted: Sets, block_pivots: int) -> None:
+    """Of all wishes grant the one of least index: finite for every P-matrix (Murty 1974)."""
+    first = int(np.flatnonzero(wanted != state.sets)[0])
+    wish = wanted[first]
+    wanted[:] = state.sets
+    wanted[first] = wish
+    state.counters["single_pivots"] += 1
+    if state.singles > 0:
+        state.singles -= 1
+        if state.singles == 0:
+            state.budget = block_pivots
+
+
+def soften(state: PivotState, regularisation: float) -> None:
+    """THESIS Algorithm 9, for the rows with two finite bounds."""
+    friction = np.isfinite(state.lower) & np.isfinite(state.upper)
+    often = friction & (state.sets == 0) & (state.pivots > state.limits)
+    if often.any():
+        typical = 1.0 / state.scale[often] ** 2  # A_ii up to a factor of 2
+        state.softening[often] += regularisation * typical
+        state.limits[often] *= 2
+        state.factored = None
+
+
+def find_contradiction(problem: Problem, state: PivotState) -> Vector | None:
+    """The part of y_F that no x_F can take away: a null vector of A_FF; None where y_F vanishes or it is none."""
+    left = np.where(state.sets == 0, state.y, 0.0)
+    bias = float(np.abs(problem.b * state.scale).max(initial=0.0))
+    if np.abs(left * state.scale).max(initial=0.0) <= CONTRADICTION * bias:
+        return None
+    vector = purify(state.system, state.sets == 0, state.system.solve(left), state.system.added)
+    largest = np.abs(vector / state.scale).max(initial=0.0)
+    is_null = largest > 0.0 and np.abs(problem.A.apply(vector) * state.scale).max() <= CONTRADICTION * largest
+    return vector if is_null else None
+
+
+def find_escape(problem: Problem, state: PivotState) -> Vector | None:
+    """The direction along which proximal steps go on for ever, if it is a proof; tried after 4, 8, 16, ... steps.
+
+    Steps of the proximal-point method on a problem without a solution converge to a d with A d = 0 (Pazy 1971).
+    """
+    updates = int(state.counters["proximal_updates"])
+    if updates < 4 or updates & (updates - 1) or problem.kind not in PROVABLE:
+        return None
+    step = np.where(state.sets == 0, state.point - state.centre, 0.0)
+    direction = purify(state.system, state.sets == 0, step, state.softening)
+    return direction if verify_certificate(problem, direction).valid else None
+
+
+def list_objections(problem: Problem, path: Path) -> Vector:
+    """Slacks of the wrong sign where x is nearest to zero: a proof where no row helps another one."""
+    y = problem.slack(np.clip(np.zeros(problem.n), path.lower, path.upper))
+    has_lower, has_upper = np.isfinite(path.lower), np.isfinite(path.upper)
+    return np.clip(y, np.where(has_upper, 0.0, -np.inf), np.where(has_lower, 0.0, np.inf))

@@ -23,8 +23,8 @@ from scipy import sparse
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.operators import FactoredOperator
-from perp.solvers.reformulation.cone_statement import ConeStatement
 from perp.solvers.reformulation.encoding import moving_parts
+from perp.solvers.reformulation.statement import ConeStatement
 from perp.solvers.scaling import symmetric_scales
 
 Rows = NDArray[np.intp]

@@ -13,36 +13,30 @@ from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
-from perp.solvers.method import Method, State
-from perp.solvers.options.checks import require_choices, space_objection
+from perp.solvers.method import Method
+from perp.solvers.options.checks import require_choices
 from perp.solvers.options.docs import About, option
 from perp.solvers.reformulation.bridges import name_missing
 from perp.solvers.reformulation.bridges.bridge import Ending
-from perp.solvers.reformulation.bridges.clarabel_cones import BRIDGE, ConeAnswer, solve_cone_program
+from perp.solvers.reformulation.bridges.clarabel import BRIDGE, ConeAnswer, solve_cone_program
 from perp.solvers.reformulation.cone_encoding import ConeEncoding, encode_cones
 from perp.solvers.reformulation.encoding import SPACES
 from perp.solvers.reformulation.quadratic_program import (
     BACKEND,
-    FAR_OFF,
     TIGHTER,
-    concave_objection,
+    CallState,
     count_sparse_operations,
+    program_objection,
 )
 from perp.solvers.results.status import Status
-from perp.solvers.symmetry import asymmetry_objection
 
 TIGHTEST = 1e-15
 """Clarabel goes on at this tolerance until nothing gets better, and keeps what it has."""
 
 
-@dataclass
-class ConeProgramState(State):
+@dataclass(kw_only=True)
+class ConeProgramState(CallState):
     encoding: ConeEncoding
-    watch: Watch
-    tolerance: float
-    """What the next call is to ask for."""
-    residual: float = np.inf
-    """Of x."""
 
 
 @dataclass(frozen=True)
@@ -83,20 +77,18 @@ class ConeProgram(Method[ConeProgramState]):
     def objection(self, problem: Problem) -> str | None:
         if not BRIDGE.is_installed:
             return name_missing(BRIDGE.name)
-        try:
-            BRIDGE.load()
-        except ImportError as fault:
-            return f"{BRIDGE.package} is installed and cannot be imported: {fault}"
-        misplaced = space_objection(problem, "space", self.space)
-        return misplaced or asymmetry_objection(problem) or concave_objection(problem)
+        return program_objection(problem, BRIDGE, self.space)
 
     def start(self, problem: Problem, x: Vector) -> ConeProgramState:
         assert isinstance(problem, ContactProblem)
         state = ConeProgramState(
-            x, encode_cones(problem, self.space), Watch(problem), float(self.tolerance), ends_itself=True
+            x,
+            watch=Watch(problem),
+            tolerance=float(self.tolerance),
+            encoding=encode_cones(problem, self.space),
+            ends_itself=True,
         )
-        state.residual, *_ = state.watch.look(x)
-        state.counters["backend_iterations"] = 0.0
+        state.begin()
         return state
 
     def step(self, problem: Problem, state: ConeProgramState, count: int) -> None:
@@ -115,18 +107,14 @@ class ConeProgram(Method[ConeProgramState]):
             answer = solve_cone_program(statement, asked, iterations=limit, careful=last, seconds=deadline().left)
         state.counters["backend_iterations"] += answer.iterations
         x = _recovered(problem, state.encoding, answer)
-        if x is not None:
-            residual, *_, probe = state.watch.look(x)
-            if probe == 0.0 and residual < state.residual:
-                state.x, state.residual = x, residual
+        state.take(x)
         said = f"clarabel says '{answer.words}' when asked for {asked:.0e}"
         state.tolerance = asked * TIGHTER
         if answer.ending in (Ending.UNBOUNDED, Ending.INFEASIBLE):
             state.certificate = _escape(problem, state.encoding, answer)
             state.ended = Status.RAY if state.certificate is not None else Status.BREAKDOWN, said
         elif last:
-            far_off = state.residual > FAR_OFF * np.abs(problem.b * problem.row_scales).max(initial=0.0)
-            state.ended = (Status.BREAKDOWN if x is None or far_off else Status.REDUCED_ACCURACY), said
+            state.end_with(problem, x, said)
         if state.certificate is None and not deadline().allows(0.0):
             state.ended = Status.TIME_LIMIT, said
 

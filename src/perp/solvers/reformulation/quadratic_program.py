@@ -38,15 +38,39 @@ FLAT = 1e-3
 """A direction d with A d below this share of what the diagonal of A alone makes of it may be one with A d = 0."""
 
 
-@dataclass
-class ProgramState(State):
-    bridge: Bridge
-    encoding: Encoding
+@dataclass(kw_only=True)
+class CallState(State):
+    """Where the calls of an external solver stand."""
+
     watch: Watch
     tolerance: float
     """What the next call is to ask for."""
     residual: float = np.inf
     """Of x."""
+
+    def begin(self) -> None:
+        """Measure x, before the first call."""
+        self.residual, *_ = self.watch.look(self.x)
+        self.counters["backend_iterations"] = 0.0
+
+    def take(self, x: Vector | None) -> None:
+        """The answer of a call, if it is better than x: asked for more, some solvers give less."""
+        if x is None:
+            return
+        residual, *_, probe = self.watch.look(x)
+        if probe == 0.0 and residual < self.residual:
+            self.x, self.residual = x, residual
+
+    def end_with(self, problem: Problem, x: Vector | None, said: str) -> None:
+        """The solver can do no better than its last answer."""
+        far_off = self.residual > FAR_OFF * np.abs(problem.b * problem.row_scales).max(initial=0.0)
+        self.ended = (Status.BREAKDOWN if x is None or far_off else Status.REDUCED_ACCURACY), said
+
+
+@dataclass(kw_only=True)
+class ProgramState(CallState):
+    bridge: Bridge
+    encoding: Encoding
 
 
 @dataclass(frozen=True)
@@ -91,21 +115,22 @@ class QuadraticProgram(Method[ProgramState]):
         bridge = find_bridge(self.backend)
         if bridge is None:
             return name_missing(self.backend)
-        try:
-            bridge.load()
-        except ImportError as fault:
-            return f"{bridge.package} is installed and cannot be imported: {fault}"
-        misplaced = space_objection(problem, "space", self.space)
-        return misplaced or asymmetry_objection(problem) or concave_objection(problem)
+        return program_objection(problem, bridge, self.space)
 
     def start(self, problem: Problem, x: Vector) -> ProgramState:
         bridge = find_bridge(self.backend)
         assert bridge is not None
         chosen = None if np.array_equal(x, problem.project(np.zeros(problem.n))) else x
         encoding = encode(problem, self.space, chosen, full=bridge.dense_only)
-        state = ProgramState(x, bridge, encoding, Watch(problem), float(self.tolerance), ends_itself=True)
-        state.residual, *_ = state.watch.look(x)
-        state.counters["backend_iterations"] = 0.0
+        state = ProgramState(
+            x,
+            watch=Watch(problem),
+            tolerance=float(self.tolerance),
+            bridge=bridge,
+            encoding=encoding,
+            ends_itself=True,
+        )
+        state.begin()
         return state
 
     def step(self, problem: Problem, state: ProgramState, count: int) -> None:
@@ -123,10 +148,7 @@ class QuadraticProgram(Method[ProgramState]):
             answer = cross(state.bridge, statement, state.tolerance, deadline().left)
         state.counters["backend_iterations"] += answer.iterations
         x = _recovered(problem, state.encoding, answer.z)
-        if x is not None:
-            residual, *_, probe = state.watch.look(x)
-            if probe == 0.0 and residual < state.residual:  # asked for more, some solvers give less
-                state.x, state.residual = x, residual
+        state.take(x)
         said = f"{answer.backend} says '{answer.words}' when asked for {state.tolerance:.0e}"
         direction = _find_escape(problem, state.encoding, answer)
         state.tolerance *= TIGHTER
@@ -136,8 +158,7 @@ class QuadraticProgram(Method[ProgramState]):
         elif answer.ending in (Ending.UNBOUNDED, Ending.INFEASIBLE):
             state.ended = Status.BREAKDOWN, said
         elif answer.ending is Ending.STOPPED or state.tolerance < state.bridge.tightest:
-            far_off = state.residual > FAR_OFF * np.abs(problem.b * problem.row_scales).max(initial=0.0)
-            state.ended = (Status.BREAKDOWN if x is None or far_off else Status.REDUCED_ACCURACY), said
+            state.end_with(problem, x, said)
         if state.ended is not None and direction is None and not deadline().allows(0.0):
             state.ended = Status.TIME_LIMIT, said
 
@@ -184,7 +205,16 @@ def _find_escape(problem: Problem, encoding: Encoding, answer: Answer) -> Vector
     return direction if float(problem.b @ direction) < 0.0 and change <= FLAT * own else None
 
 
-def concave_objection(problem: Problem) -> str | None:
+def program_objection(problem: Problem, bridge: Bridge, space: str) -> str | None:
+    """Why the program of this problem cannot be stated in that space, or handed over an installed bridge; or None."""
+    try:
+        bridge.load()
+    except ImportError as fault:
+        return f"{bridge.package} is installed and cannot be imported: {fault}"
+    return space_objection(problem, "space", space) or asymmetry_objection(problem) or _concave_objection(problem)
+
+
+def _concave_objection(problem: Problem) -> str | None:
     """A semidefinite matrix has no negative diagonal entry; more is not asked beforehand, as it would cost a factor."""
     assert problem.diagonal is not None
     negative = np.flatnonzero(problem.diagonal < 0.0)

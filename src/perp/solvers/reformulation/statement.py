@@ -1,9 +1,11 @@
-"""A convex quadratic program, stated once for all the solvers that it may be handed to.
+"""Convex programs, stated once for all the solvers that they may be handed to.
+
+A quadratic program (`Statement`) is
 
     min 1/2 z^T P z + c^T z    subject to    E z = e,    G z <= h,    lower <= z <= upper
 
 Multipliers have the signs of   P z + c + E^T equations + G^T inequalities + bounds = 0,   with inequalities >= 0, and
-bounds <= 0 where z is at its lower bound, >= 0 where it is at its upper one.
+bounds <= 0 where z is at its lower bound, >= 0 where it is at its upper one. A `ConeStatement` has second-order cones.
 """
 
 from __future__ import annotations
@@ -111,3 +113,29 @@ def _checked_rows(matrix: Any, right: Any, n: int, name: str, right_name: str) -
     if side.size != rows.shape[0]:
         raise InvalidProblem(f"{right_name} has length {side.size}, but {name} has {rows.shape[0]} rows")
     return rows, side
+
+
+@dataclass(frozen=True)
+class ConeStatement:
+    """A quadratic program over second-order cones, in arrays alone:
+
+        min 1/2 z^T P z + c^T z   subject to   rows z + s = right,   s in {0}^equations x R+^inequalities x L x ... x L,
+
+    where L = {(t, w): |w| <= t} has `width` entries. Multipliers d of the rows are in the dual cones (any, >= 0, L),
+    with P z + c + rows^T d = 0.
+    """
+
+    P: sparse.csc_matrix
+    """Its upper triangle."""
+    c: Vector
+    rows: sparse.csc_matrix
+    right: Vector
+    equations: int
+    inequalities: int
+    cones: int
+    width: int
+
+    @property
+    def n(self) -> int:
+        """The number of unknowns."""
+        return self.c.size

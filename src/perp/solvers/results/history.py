@@ -1,7 +1,8 @@
-"""What happened on the way: one line a check."""
+"""What happened on the way, one row per check; and the history of a whole from those of its parts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -65,3 +66,56 @@ def _as_columns(rows: list[Row], counted: list[dict[str, float]]) -> dict[str, A
         "active": np.array(active, dtype=np.int64),
         "counters": {name: np.array([counters.get(name, 0.0) for counters in counted]) for name in names},
     }
+
+
+def join_histories(histories: Sequence[History]) -> History:
+    """Of islands, as if they were solved one after the other.
+
+    At each check, islands before the one at work stand at their last check, those after it at their first.
+
+    The residual of the whole is the largest of all islands', merit and active rows are sums. Where an island begins,
+    the whole stands where the last one ended, which is not listed twice.
+    """
+    filled = [history for history in histories if len(history)]
+    if not filled:
+        return History.from_rows([])
+    lengths = np.array([len(history) for history in filled])
+    island = np.repeat(np.arange(lengths.size), lengths)
+    begins = np.cumsum(lengths) - lengths
+    ends = begins + lengths - 1
+    keep = np.ones(island.size, dtype=bool)
+    keep[begins[1:]] = False
+
+    def together(name: str, join: np.ufunc) -> NDArray[Any]:
+        here = np.concatenate([getattr(history, name) for history in filled])
+        before, after = _earlier(here[ends], join), _earlier(here[begins][::-1], join)[::-1]
+        return np.asarray(join(join(here, before[island]), after[island])[keep])
+
+    return History(
+        together("iteration", np.add),  # first ones are 0
+        together("seconds", np.add),
+        together("residual", np.maximum),
+        together("merit", np.add),
+        together("active", np.add),
+    )
+
+
+def _earlier(values: NDArray[Any], join: np.ufunc) -> NDArray[Any]:
+    """All values before each, joined; 0 for none."""
+    return np.concatenate([np.zeros(1, values.dtype), join.accumulate(values)[:-1]])
+
+
+def join_turns(histories: Sequence[History]) -> History:
+    """The histories of methods that took turns as one: iterations and seconds count on. Counters belong to methods."""
+    filled = [history for history in histories if len(history)]
+    if len(filled) <= 1:
+        return filled[0] if filled else History.from_rows([])
+    iterations = np.cumsum([0, *(history.iteration[-1] for history in filled[:-1])])
+    seconds = np.cumsum([0.0, *(history.seconds[-1] for history in filled[:-1])])
+    return History(
+        np.concatenate([history.iteration + done for history, done in zip(filled, iterations, strict=True)]),
+        np.concatenate([history.seconds + spent for history, spent in zip(filled, seconds, strict=True)]),
+        np.concatenate([history.residual for history in filled]),
+        np.concatenate([history.merit for history in filled]),
+        np.concatenate([history.active for history in filled]),
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
@@ -17,6 +18,12 @@ from perp.problems.residuals import Residuals, active_mask, verify
 from perp.solvers.named_access import NamedAccess
 from perp.solvers.results.history import History
 from perp.solvers.results.status import Status
+
+SHOWN = 6
+"""Entries of x that are shown: as many as that, or the first and last half of them."""
+
+LABEL = 17
+"""Width of the column of labels."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,8 @@ class Result(NamedAccess):
     """The direction that a pivoting method ended on, where it ended on one. By itself it proves nothing."""
     notes: tuple[str, ...]
     """What happened to the input on the way, for example a starting point that had to be projected."""
+    reason: str = field(default="", kw_only=True)
+    """What `message` tells beyond the sentence of the status; empty where there is nothing to add."""
 
     @property
     def success(self) -> bool:
@@ -108,6 +117,60 @@ class Result(NamedAccess):
         )
 
     def __str__(self) -> str:
-        from perp.solvers.results.summary import summarise
-
         return summarise(self)
+
+
+def make_message(sentence: str, reason: str, residual: float, iterations: int) -> str:
+    """The message of a result: how the solve ended, why, and what it reached."""
+    ending = f"{sentence}: {reason}" if reason else sentence
+    return f"{ending} (residual {residual:.3e} after {iterations} iterations)"
+
+
+def summarise(result: Result) -> str:
+    """What `print` shows, in some ten lines: how it ended, by which methods, how good x is, and the notes."""
+    return "\n".join(f"{label:>{LABEL}}: {text}" for label, text in _lines(result))
+
+
+def _lines(result: Result) -> Iterator[tuple[str, str]]:
+    yield "status", f"{result.status.name} ({result.status.code}), success {result.success}"
+    yield "message", result.message
+    yield "problem", f"{result.problem!r}, kind '{result.problem.kind}'"
+    yield "method", result.method
+    if len(result.methods) > 1 or any(attempt.why for attempt in result.methods):
+        for number, attempt in enumerate(result.methods, start=1):
+            yield f"attempt {number}", _tell_attempt(attempt)
+    yield "residual", f"{result.residual:.3e}"
+    yield "scaled residual", f"{result.scaled_residual:.3e}"
+    yield "iterations", _tell_iterations(result)
+    yield "seconds", f"{result.seconds:.3g}, and {result.setup_seconds:.3g} of preparation"
+    yield "x", _abbreviate(result.x)
+    yield "rows", _count_active(result)
+    if result.certificate is not None:
+        yield "certificate", result.certificate.reason
+    for note in result.notes:
+        yield "note", note
+
+
+def _tell_attempt(attempt: Attempt) -> str:
+    ending = "" if attempt.status is None else f"{attempt.status.name}, "
+    text = f"{attempt.method}: {ending}residual {attempt.residual:.3e}, {attempt.seconds:.3g} s"
+    return f"{text} ({attempt.why})" if attempt.why else text
+
+
+def _tell_iterations(result: Result) -> str:
+    text = str(result.iterations)
+    return text if result.best_iteration == result.iterations else f"{text}, x is of iteration {result.best_iteration}"
+
+
+def _count_active(result: Result) -> str:
+    mask = result.active_mask
+    lower, upper = (int(np.count_nonzero(mask == side)) for side in (-1, 1))
+    return f"at lower bounds {lower}, at upper bounds {upper}, between {mask.size - lower - upper}"
+
+
+def _abbreviate(x: Vector) -> str:
+    half = SHOWN // 2
+    shown = [f"{value + 0.0:.6g}" for value in (x if x.size <= SHOWN else (*x[:half], *x[-half:]))]  # -0.0 as 0
+    if x.size > SHOWN:
+        shown.insert(half, "...")
+    return f"[{', '.join(shown)}]"

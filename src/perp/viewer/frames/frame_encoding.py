@@ -1,24 +1,32 @@
-"""From a frame of a world to the bytes that the page reads; `layout` tells what is where."""
+"""From a frame of a world to the bytes that the page reads; `layout` tells what is where.
+
+Bodies have islands, which contacts couple, and joints where the problem of the step is known; liquids have particles
+and cells; both have the convergence curve of the solve.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from struct import pack
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.problems.friction import ContactProblem
+from perp.problems.island_cut import find_components
+from perp.problems.operators.masses import BodyMasses, PlanarMasses
+from perp.problems.residual_scale import natural_map
 from perp.recording.frame import Frame, LiquidFrame
+from perp.solvers.results.result import Result
 from perp.solvers.results.status import Status
 from perp.viewer.frames.contact_numbers import ContactNumbers
-from perp.viewer.frames.curve import convergence_curve
-from perp.viewer.frames.islands import find_islands
-from perp.viewer.frames.liquid_encoding import cell_rows, particle_rows
 from perp.viewer.layout import (
     BODIES,
     CELL_NUMBERS,
     CONTACT_NUMBERS,
+    CURVE_NUMBERS,
     HEADER,
     LAYOUT,
     LIQUID,
@@ -26,6 +34,7 @@ from perp.viewer.layout import (
     ContactNumber,
     Header,
 )
+from perp.worlds.fluid.report import LiquidReport
 from perp.worlds.report import StepReport
 
 NUMBER = np.dtype("<f4")
@@ -49,6 +58,15 @@ STATISTICS = {
 """The numbers of a header that are statistics of a step (`perp.simulation.kinds`); NaN where there is none."""
 
 Rows = NDArray[np.float32]
+
+MOST_POINTS = 256
+"""Of a convergence curve, so that it can travel with every frame."""
+
+WET, SEPARATING = 1, 2
+"""Bits of a cell's state."""
+
+NO_ISLAND = -1
+"""Of bodies that cannot move, and so couple nothing, and of those that no row of the problem acts on."""
 
 
 def encode_frame(
@@ -144,3 +162,92 @@ def _contact_rows(frame: Frame, report: StepReport | None) -> Rows:
     }.items():
         rows[:, 2 * d + number] = values
     return rows
+
+
+def convergence_curve(solution: Any) -> NDArray[np.float64]:
+    """k x 2, the checks of a solve, the starting point first; none where the solver was not one of perp's."""
+    if not isinstance(solution, Result):
+        return np.empty((0, CURVE_NUMBERS))
+    history = solution.history
+    kept = thin(history.residual, MOST_POINTS)
+    return np.column_stack([history.iteration[kept], history.residual[kept]])
+
+
+def thin(values: NDArray[np.float64], most: int) -> NDArray[np.intp]:
+    """The places of at most so many values, in order; the first, the last and the least are among them.
+
+    The least and the largest of each stretch stay, so that peaks and dips do, whether an axis is logarithmic or not.
+    """
+    count = values.size
+    if count <= most:
+        return np.arange(count)
+    stretches = most // 2 - 1  # two places are left for the ends
+    begin = np.linspace(0, count, stretches, endpoint=False).astype(np.intp)
+    low, high = np.where(np.isnan(values), np.inf, values), np.where(np.isnan(values), -np.inf, values)
+    places = [0, count - 1]
+    for first, last in zip(begin, [*begin[1:], count], strict=True):
+        places += [first + np.argmin(low[first:last]), first + np.argmax(high[first:last])]
+    return np.unique(np.array(places, dtype=np.intp))
+
+
+def particle_rows(frame: LiquidFrame) -> Rows:
+    """n x (d + 1): position [m] and speed [m/s]."""
+    n, d = frame.position.shape
+    rows: Rows = np.empty((n, d + 1), dtype=np.float32)
+    rows[:, :d] = frame.position
+    rows[:, d] = np.sqrt(np.einsum("ij,ij->i", frame.velocity, frame.velocity))
+    return rows
+
+
+def cell_rows(frame: LiquidFrame, report: StepReport | None) -> Rows:
+    """c x 3: pressure [Pa], state, residual (NaN without a report). None in space, where nobody could look at them."""
+    if frame.dimension != 2:
+        return np.empty((0, CELL_NUMBERS), dtype=np.float32)
+    rows: Rows = np.empty((frame.pressure.size, CELL_NUMBERS), dtype=np.float32)
+    rows[:, 0] = frame.pressure.reshape(-1)
+    rows[:, 1] = (WET * frame.liquid + SEPARATING * frame.separating).reshape(-1)
+    rows[:, 2] = np.nan
+    if isinstance(report, LiquidReport) and report.pressures.grid.size == len(rows):
+        made = report.pressures
+        rows[:, 2] = made.on_cells(np.abs(natural_map(made.problem, report.x, report.net_outflow)))
+    return rows
+
+
+def find_islands(frame: Frame, report: StepReport | None) -> tuple[NDArray[np.intp], int]:
+    """The island of each body, and how many islands there are.
+
+    An island has the number of its lowest body, so that it keeps its colour from frame to frame.
+
+    A problem of body pairs tells all of it. Without one, as in a recording or in joint coordinates, contacts alone
+    couple bodies, and all bodies count as able to move.
+    """
+    bodies = len(frame.position)
+    moves = np.ones(bodies, dtype=np.bool_)
+    pairs: NDArray[Any] = frame.contacts.bodies
+    if report is not None and isinstance(report.problem, ContactProblem):
+        A = report.problem.A.factored
+        if A is not None and A.paired is not None and A.paired.body_count == bodies:
+            pairs = _pairs_of_rows(report.problem, A.paired.bodies.reshape(-1, 2))
+            if isinstance(A.mass, BodyMasses | PlanarMasses):
+                moves = np.isfinite(A.mass.mass)
+    return name_islands(pairs, moves)
+
+
+def name_islands(pairs: NDArray[Any], moves: NDArray[np.bool_]) -> tuple[NDArray[np.intp], int]:
+    """From pairs of bodies (-1 or beyond the last: the world), and which bodies can move."""
+    bodies = moves.size
+    side_moves = np.append(moves, False)[np.where(pairs < 0, bodies, pairs)]
+    joined = pairs[side_moves.all(axis=1)]
+    _, label = find_components(joined[:, 0], joined[:, 1], bodies)
+    lowest = np.unique(label, return_index=True)[1]
+    island = np.full(bodies, NO_ISLAND, dtype=np.intp)
+    acted_on = pairs[side_moves]
+    island[acted_on] = lowest[label[acted_on]]
+    return island, int(np.count_nonzero(island == np.arange(bodies)))
+
+
+def _pairs_of_rows(problem: ContactProblem, pairs: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """One pair a contact is enough, where all rows of a contact act on the same two bodies."""
+    if not problem.has_pairs_of_bodies:
+        return pairs
+    return np.concatenate([pairs[problem.every(0)], pairs[problem.contact_rows :]])

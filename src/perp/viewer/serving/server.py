@@ -1,13 +1,16 @@
-"""The server behind the page: three files, and a socket with a simulation behind it, for this machine only."""
+"""The server behind the page: three files, and a socket with a simulation behind it; and the browser for the page."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import socket
 import sys
+import webbrowser
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from perp.viewer.messages import Start
@@ -212,3 +215,16 @@ def serve(
     """Serve at what `listen` returned until SIGINT or SIGTERM; `on_ready` hears the address."""
     access = Access(listener.getsockname()[1])
     make_server(start, access, page, on_ready=on_ready, worker=worker, patience=patience).run([listener])
+
+
+def open_browser(address: str) -> None:
+    """Open the page and return at once, however long the browser takes to start."""
+    if has_screen():
+        Thread(target=webbrowser.open, args=(address,), name="perp-view-browser", daemon=True).start()
+
+
+def has_screen() -> bool:
+    """Whether a browser would have a window: otherwise one for the terminal would be started, and take it over."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))

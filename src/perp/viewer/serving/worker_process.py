@@ -3,22 +3,25 @@
 One thread starts the process and reads what it says, another hands it commands; both may wait for the process as long
 as they like. At most `UNDER_WAY` messages wait for the loop: a page that does not read stops the process in the end,
 and no queue grows. Commands wait for a process that is in a long solve, up to `WAITING` characters of them.
+
+The process takes no more than its share of the memory: a scene that is too large ends with a line, not the machine.
 """
 
 from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
 import queue
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from threading import Event, Lock, Semaphore, Thread
 from typing import Any
 
 from perp.viewer.messages import Command, Start
-from perp.viewer.sessions.memory_limit import limit_memory
 
 Target = Callable[[Connection, Start], None]
 """What the process runs; a function at the top of a module."""
@@ -34,6 +37,11 @@ GRACE = 0.5
 
 _CHILDREN = Lock()
 """Starting a process looks after those that ended: not while another thread does."""
+
+SHARE = 0.5
+"""Of the memory that there is: as much is left for the browser, for other pages and for everything else."""
+
+_CONTAINER = Path("/sys/fs/cgroup/memory.max")
 
 
 def simulate(connection: Connection, start: Start) -> None:
@@ -167,3 +175,29 @@ def _deaf_to_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def limit_memory(share: float = SHARE) -> None:
+    """From now on whatever asks for more gets a MemoryError; there is no limit where the system knows none."""
+    size = memory_size()
+    try:
+        import resource
+    except ImportError:  # not a POSIX system
+        return
+    if size is None:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    known = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min([int(share * size), *known]), hard))
+
+
+def memory_size() -> int | None:
+    """Bytes of this machine, or of the container that this process is in; None where nobody tells."""
+    try:
+        size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+    try:
+        return min(size, int(_CONTAINER.read_text("ascii")))
+    except (OSError, ValueError):  # no container, or one that may take all
+        return size

@@ -1,15 +1,25 @@
-"""The process that simulates: it takes commands from a pipe, and sends words and frames into it."""
+"""The process that simulates: it takes commands from a pipe, and sends words and frames into it.
+
+A thread reads the pipe (`Inbox`), so that its end is seen in the middle of a long solve. `Pace` says when the next step
+of a run is due, `Window` how many steps may be under way to the page.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
+from queue import Empty, Full, Queue
+from threading import Thread
+from time import perf_counter, sleep
 
+from perp.viewer.frames.frame_encoding import with_serial
+from perp.viewer.layout import SERIALS
 from perp.viewer.messages import Acknowledge, Build, Command, Reset, Start
 from perp.viewer.sessions.answers import Outgoing, note, welcome
-from perp.viewer.sessions.inbox import Inbox, PipeEnded
-from perp.viewer.sessions.pacing import Pace, Window
 from perp.viewer.sessions.refusals import Refusal
 from perp.viewer.sessions.replay import Replay
 from perp.viewer.sessions.session import Session
@@ -23,12 +33,21 @@ Send = Callable[[Outgoing], object]
 LONGEST_DELAY = 1e6
 """Seconds between two steps beyond which nobody waits for the next one; clocks of the system know no such times."""
 
+WAITING = 1000
+"""So many commands wait here, and more of them in the pipe, until the sender has to wait."""
+
+GRACE = 0.5
+"""After the end of the pipe the process has so long [s] to end by itself."""
+
+WINDOW = 2
+"""So many steps, each with a frame a lane, may be on their way to the page."""
+
 
 def run_worker(connection: Connection, start: Start) -> None:
     """Simulate, or replay, until the pipe ends; the target of a process.
 
     What comes in are commands of `messages`. What goes out are words (`dict`) and frames (`bytes`) with serial
-    numbers: welcome, scene, state and the frame of step 0 first. The frames of at most `pacing.WINDOW` steps are under
+    numbers: welcome, scene, state and the frame of step 0 first. The frames of at most `WINDOW` steps are under
     way without an acknowledgement; until it comes nothing is simulated.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which closes the pipe
@@ -108,3 +127,83 @@ class Loop:
         for each in said:
             if not isinstance(each, bytes):
                 self._send(each)
+
+
+class PipeEnded(Exception):
+    """Nobody is at the other end any more."""
+
+
+class Inbox:
+    """What the page said and nobody has yet answered."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._commands: Queue[Command | None] = Queue(WAITING)
+        Thread(target=self._read, args=(connection,), daemon=True).start()
+
+    def next(self, seconds: float | None) -> Command | None:
+        """The next command; None if there is none after so long. Raises `PipeEnded` at the end."""
+        try:
+            command = self._commands.get(timeout=seconds)
+        except Empty:
+            return None
+        if command is None:
+            raise PipeEnded
+        return command
+
+    def _read(self, connection: Connection) -> None:
+        try:
+            while True:
+                self._commands.put(connection.recv())
+        except (EOFError, OSError):
+            with suppress(Full):
+                self._commands.put(None, timeout=GRACE)
+        sleep(GRACE)
+        os._exit(0)  # a solve may take minutes, and nobody waits for it
+
+
+class Pace:
+    """Steps at equal distances of wall time. A step that comes late is not made up for by others that come early."""
+
+    def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
+        self._clock = clock
+        self._beat = -float("inf")
+        """When the last step was due."""
+
+    def delay(self, interval: float) -> float:
+        """Until the next step is due, so many seconds after the last one [s]."""
+        return max(0.0, self._beat + interval - self._clock())
+
+    def begin_step(self, interval: float) -> None:
+        """A step begins now. One that is late by less than an interval keeps the beat, others begin a new one."""
+        now, due = self._clock(), self._beat + interval
+        self._beat = due if now - due < interval else now
+
+
+class Window:
+    """Gives frames their serial numbers, and knows which of them the page has not acknowledged."""
+
+    def __init__(self, steps: int = WINDOW) -> None:
+        self._steps = steps
+        self._serial = 0
+        self._under_way: deque[tuple[int, bool]] = deque()
+        """Serial number, and whether it is the last frame of its step."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the frames of one more step may be sent."""
+        return sum(is_last for _, is_last in self._under_way) < self._steps
+
+    def stamp(self, frames: Sequence[bytes]) -> list[bytes]:
+        """The frames of one step, with the numbers by which they will be acknowledged."""
+        stamped = []
+        for place, frame in enumerate(frames, start=1):
+            stamped.append(with_serial(frame, self._serial))
+            self._under_way.append((self._serial, place == len(frames)))
+            self._serial = (self._serial + 1) % SERIALS
+        return stamped
+
+    def acknowledge(self, serial: int) -> None:
+        """The page has this frame, and so all that came before it. Numbers that are not under way say nothing."""
+        if any(each == serial for each, _ in self._under_way):
+            while self._under_way.popleft()[0] != serial:
+                pass

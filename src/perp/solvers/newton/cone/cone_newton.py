@@ -16,10 +16,17 @@ from perp.solvers.method import Method
 from perp.solvers.newton.cone import loop as cone_loop
 from perp.solvers.newton.cone.equations import FUNCTIONS, ContactEquations
 from perp.solvers.newton.cone.proximal import ConeProximal
-from perp.solvers.newton.cone.regularisation import ConeRegularisation
-from perp.solvers.newton.cone.state import ConeState, MeritPoint
-from perp.solvers.newton.cone.sweeps import ConeSweeps
-from perp.solvers.newton.line_search import LEAST_STEP, MEMORY, REDUCTION, SUFFICIENT, Armijo, Reference
+from perp.solvers.newton.cone.state import ConeRegularisation, ConeState, ConeSweeps
+from perp.solvers.newton.line_search import (
+    LEAST_STEP,
+    MEMORY,
+    REDUCTION,
+    SUFFICIENT,
+    Armijo,
+    MeritPoint,
+    Reference,
+    require_reduction,
+)
 from perp.solvers.newton.proximal_point import PROXIMAL, PROXIMAL_LOOP
 from perp.solvers.options.checks import require_choices, space_objection
 from perp.solvers.options.docs import About, option
@@ -98,10 +105,7 @@ class ConeNewton(Method[ConeState]):
         require_count(self.memory, "memory", least=1)
         for name in ("rho", "regularisation", "sufficient", "reduction", "least_step"):
             require_number(getattr(self, name), name, positive=True)
-        if not self.sufficient < self.reduction < 1.0:
-            raise ValueError(
-                f"sufficient is {self.sufficient} and reduction {self.reduction}; sufficient < reduction < 1 is needed"
-            )
+        require_reduction(self.sufficient, self.reduction)
 
     def default_iterations(self, problem: Problem) -> int:
         return 3000

@@ -1,4 +1,4 @@
-"""The steps of the proximal-point loop around Newton's method for contact laws (`cone_proximal` says what it does)."""
+"""The steps of the proximal-point loop around Newton's method for contact laws (`proximal.py` says what it does)."""
 
 from __future__ import annotations
 

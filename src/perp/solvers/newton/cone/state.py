@@ -1,4 +1,4 @@
-"""Where a Newton iteration for contact laws stands."""
+"""Where a Newton iteration for contact laws stands, with its regularisation and its sweeps of block Gauss-Seidel."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import numpy as np
 
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems.block_rows import BlockSystem
+from perp.problems.deadline import deadline, now
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.solvers.method import State
 from perp.solvers.newton.cone.equations import ContactEquations, Equation
 from perp.solvers.newton.cone.proximal import ConeProximal
-from perp.solvers.newton.cone.regularisation import ConeRegularisation
-from perp.solvers.newton.cone.sweeps import ConeSweeps
-from perp.solvers.newton.line_search import Armijo, Reference
+from perp.solvers.newton.line_search import Armijo, MeritPoint, Reference
+from perp.solvers.splitting.block_sweeps import BlockSweeper, make_block_sweeper
+from perp.solvers.splitting.orders import make_order
 
 ACCURATE, ROUGH = 1e-8, 0.5
 """What is to be left of a Newton equation, as a share of F, and what may be left."""
@@ -32,6 +33,21 @@ LEAST_DESCENT = 1e-10
 REFINEMENTS = 5
 """Steps of iterative refinement at most; each must at least halve what is left."""
 
+MOST, LEAST = 1.0 / 32.0, 1e-9
+"""Limits of it. Without any, redundant contacts would make the matrix singular."""
+
+HELD_BACK, RELIEF = 0.5, 0.1
+"""Where it takes more than this share of a Newton step, and the whole step is good, there is less the next time."""
+
+SHORT, RISE = 0.1, 4.0
+"""After steps shorter than this there is more, up to where it began."""
+
+FEW = 4
+"""Sweeps in a row under a time limit, at first; then as many as fit into `SECONDS_A_LOOK`."""
+
+SECONDS_A_LOOK = 0.01
+"""Between two looks at the clock."""
+
 
 @dataclass
 class Direction:
@@ -40,20 +56,6 @@ class Direction:
     """A dx."""
     slope: float
     """Of the merit along dx."""
-
-
-@dataclass
-class MeritPoint:
-    """A point, which may lie outside of what its law allows, its slack, F, and the merit."""
-
-    point: Vector
-    y: Vector
-    F: Vector
-    theta: float = np.inf
-
-    @staticmethod
-    def empty(n: int) -> MeritPoint:
-        return MeritPoint(np.empty(n), np.empty(n), np.empty(n))
 
 
 @dataclass
@@ -158,3 +160,73 @@ class ConeState(State):
         along = E.apply(dx) + G.apply(product)
         slope = float(np.sum((here.F / equations.unit) * (along / equations.unit)))
         return Direction(dx, product, slope)
+
+
+@dataclass
+class ConeRegularisation:
+    """share ||F||: it vanishes at a solution, quickly enough for quadratic convergence (Yamashita & Fukushima 2001)."""
+
+    first: float
+    share: float
+
+    def size(self, norm: float) -> float:
+        """For this ||F||."""
+        return min(MOST, max(LEAST, self.share * norm))
+
+    def follow(self, step_length: float, whole: float) -> None:
+        """Take note of a step: its length, and which share of the slope of a Newton step its direction had."""
+        if step_length == 1.0 and whole < HELD_BACK:
+            self.share *= RELIEF
+        elif step_length < SHORT:
+            self.share = min(self.first, self.share * RISE)
+
+
+class ConeSweeps:
+    """Sweeps from any point; made when they are first needed."""
+
+    def __init__(self, problem: ContactProblem, more: int) -> None:
+        assert problem.diagonal is not None
+        self._problem = problem
+        self._order = make_order(problem, "forward")
+        self._sweeper: BlockSweeper | None = None
+        self.done: int = 0
+        self.more = more
+        """How many are done where Newton's method stalls."""
+        self.possible: bool = bool((problem.diagonal[problem.normal_rows] > 0.0).all()) and not problem.is_wide
+        """A contact whose normal row has no diagonal entry cannot be solved for its own impulse."""
+
+    @property
+    def can_help(self) -> bool:
+        return self.possible and self.more > 0
+
+    def load(self) -> None:
+        """Make what is needed, and compile."""
+        if self._sweeper is None and self.possible:
+            self._sweeper = make_block_sweeper(self._problem, 1.0, np.zeros(self._problem.n))
+            self._order.iterate(self._sweeper.sweep, 0)
+
+    def run(self, x: Vector, count: int) -> Vector:
+        """`count` sweeps from x, which stays as it is; x again where they run off to infinity.
+
+        Fewer where the time is over: what was swept is an answer, too.
+        """
+        self.load()
+        if self._sweeper is None:
+            return x.copy()
+        np.copyto(self._sweeper.x, x)
+        if self._sweeper.refresh is not None:
+            self._sweeper.refresh()
+        self._sweep(self._sweeper, count)
+        return self._sweeper.x.copy() if np.isfinite(self._sweeper.x).all() else x.copy()
+
+    def _sweep(self, sweeper: BlockSweeper, count: int) -> None:
+        held = deadline()
+        width, pace = (FEW if held.is_limited else count), 0.0
+        while count > 0 and held.allows(pace):
+            width = min(width, count)
+            begun = now()
+            self._order.iterate(sweeper.sweep, width)
+            pace = (now() - begun) / width
+            count -= width
+            self.done += width
+            width = max(1, int(min(SECONDS_A_LOOK, held.left) / pace)) if pace > 0.0 else 2 * width

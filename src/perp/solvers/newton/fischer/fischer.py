@@ -15,11 +15,25 @@ from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method
 from perp.solvers.newton.fischer.equation import DirectEquation, Equation, KrylovEquation, Line
-from perp.solvers.newton.fischer.fallbacks import find_proof, gradient, gradient_direction
-from perp.solvers.newton.fischer.regularisation import Regularisation
-from perp.solvers.newton.fischer.state import FischerState, MeritPoint
-from perp.solvers.newton.fischer.strategies import STRATEGIES, Kinks
-from perp.solvers.newton.line_search import LEAST_STEP, MEMORY, REDUCTION, SUFFICIENT, Armijo, Reference
+from perp.solvers.newton.fischer.state import (
+    STRATEGIES,
+    FischerPoint,
+    FischerState,
+    Kinks,
+    Regularisation,
+    find_proof,
+    gradient,
+    gradient_direction,
+)
+from perp.solvers.newton.line_search import (
+    LEAST_STEP,
+    MEMORY,
+    REDUCTION,
+    SUFFICIENT,
+    Armijo,
+    Reference,
+    require_reduction,
+)
 from perp.solvers.newton.proximal_point import DOUBTS, HARD, MOST_FAILURES, PROXIMAL, PROXIMAL_LOOP, Proximal
 from perp.solvers.options.checks import require_choices, space_objection
 from perp.solvers.options.docs import About, option
@@ -125,10 +139,7 @@ class Fischer(Method[FischerState]):
             raise ValueError(f"penalty is {self.penalty}; it must lie in (0, 1], where 1 is the plain function")
         if self.forcing >= 1.0:
             raise ValueError(f"forcing is {self.forcing}; it must be below 1 (NOTES eq. 105)")
-        if not self.sufficient < self.reduction < 1.0:
-            raise ValueError(
-                f"sufficient is {self.sufficient} and reduction {self.reduction}; sufficient < reduction < 1 is needed"
-            )
+        require_reduction(self.sufficient, self.reduction)
         if self._is_iterative:  # what the class says is for its default options
             object.__setattr__(self, "needs", frozenset({APPLY}) | recipe.needs)
 
@@ -143,14 +154,14 @@ class Fischer(Method[FischerState]):
 
     def start(self, problem: Problem, x: Vector) -> FischerState:
         n = problem.n
-        here = MeritPoint.empty(n)
+        here = FischerPoint.empty(n)
         here.measure(problem, x, Proximal(), float(self.penalty), 1.0)
         largest = float(np.abs(here.F).max(initial=0.0))
         unit = 1.0 if TINY < largest < HUGE or largest == 0.0 else float(np.ldexp(1.0, int(np.frexp(largest)[1])))
         state = FischerState(
             x,
             here=here,
-            trial=MeritPoint.empty(n),
+            trial=FischerPoint.empty(n),
             equation=self._make_equation(problem, lambda v: state.difference(problem, v)),
             kinks=Kinks(self.strategy, n, self.seed),
             reference=Reference(self.memory),

@@ -16,16 +16,26 @@ from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method
 from perp.solvers.nested_start import INITIAL, START, nested_start
-from perp.solvers.newton.line_search import LEAST_STEP, MEMORY, REDUCTION, SUFFICIENT, Armijo, Reference
+from perp.solvers.newton.line_search import (
+    LEAST_STEP,
+    MEMORY,
+    REDUCTION,
+    SUFFICIENT,
+    Armijo,
+    Reference,
+    require_reduction,
+)
 from perp.solvers.newton.minimum_map.equation import DirectEquation, Equation, Krylov, KrylovEquation, power_of_two
-from perp.solvers.newton.minimum_map.fallbacks import (
+from perp.solvers.newton.minimum_map.state import (
+    Direction,
+    MapPoint,
+    MinimumMapState,
     find_proof,
     gradient,
     gradient_direction,
     held_direction,
     newton_direction,
 )
-from perp.solvers.newton.minimum_map.state import Direction, MapPoint, MinimumMapState
 from perp.solvers.options.checks import require_choices, space_objection
 from perp.solvers.options.docs import About, metadata, option
 from perp.solvers.options.shared import FORCING, GMRES_RESTART, INNER_LIMIT, PRECONDITIONER, SPACE
@@ -121,10 +131,7 @@ class MinimumMap(Method[MinimumMapState]):
             require_number(getattr(self, name), name, positive=True)
         if self.forcing >= 1.0:
             raise ValueError(f"forcing is {self.forcing}; it must be below 1 (NOTES eq. 71)")
-        if not self.sufficient < self.reduction < 1.0:
-            raise ValueError(
-                f"sufficient is {self.sufficient} and reduction {self.reduction}; sufficient < reduction < 1 is needed"
-            )
+        require_reduction(self.sufficient, self.reduction)
         if self.linear != "direct":  # what the class says is for its default options
             object.__setattr__(self, "needs", frozenset({APPLY}) | recipe.needs)
 

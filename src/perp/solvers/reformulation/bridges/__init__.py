@@ -11,7 +11,7 @@ from time import perf_counter
 
 from perp.errors import MissingExtra, suggest
 from perp.problems.inputs import require_number
-from perp.solvers.reformulation.bridges.bridge import Answer, Bridge, Ending
+from perp.solvers.reformulation.bridges.bridge import Answer, Bridge, Ending, words_of
 from perp.solvers.reformulation.bridges.clarabel import ClarabelBridge
 from perp.solvers.reformulation.bridges.daqp import DaqpBridge
 from perp.solvers.reformulation.bridges.highs import HighsBridge
@@ -33,9 +33,6 @@ end above 1e-8 there; HiGHS also says 'Optimal' where it is not.
 """
 
 BACKENDS = ("auto", *BRIDGES)
-
-LONGEST = 200
-"""Letters of an exception that are repeated."""
 
 
 def find_bridge(backend: str = "auto") -> Bridge | None:
@@ -75,5 +72,5 @@ def cross(bridge: Bridge, statement: Statement, tolerance: float, seconds: float
     try:
         answer = bridge.prepare(bridge.load(), statement, tolerance, seconds)()
     except Exception as fault:  # noqa: BLE001 (other people's code: whatever it raises is its answer)
-        answer = Answer(Ending.STOPPED, f"{type(fault).__name__}: {' '.join(str(fault).split())}"[:LONGEST])
+        answer = Answer(Ending.STOPPED, words_of(fault))
     return replace(answer, backend=bridge.name, seconds=perf_counter() - begun)

@@ -16,6 +16,9 @@ from perp.solvers.reformulation.statement import Multipliers, Statement
 FAR = 1e20
 """A bound that stands for none, where a solver takes no infinity."""
 
+LONGEST = 200
+"""Letters of an exception that are repeated."""
+
 
 class Ending(Enum):
     """How a solver says that it ended, in our words."""
@@ -74,3 +77,8 @@ class Bridge(ABC):
 
         `solver` is the module. `seconds` is a limit for those that listen; the others have one of iterations.
         """
+
+
+def words_of(fault: BaseException) -> str:
+    """What a solver that raised has said, in one line."""
+    return f"{type(fault).__name__}: {' '.join(str(fault).split())}"[:LONGEST]

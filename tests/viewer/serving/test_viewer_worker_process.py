@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from perp.viewer.sessions import memory_limit
-from perp.viewer.sessions.memory_limit import limit_memory, memory_size
+from perp.viewer.serving import worker_process
+from perp.viewer.serving.worker_process import limit_memory, memory_size
 
 if sys.platform != "linux":
     pytest.skip("only Linux counts what a process maps", allow_module_level=True)
@@ -26,7 +26,7 @@ def room(monkeypatch) -> Iterator[None]:
     before = resource.getrlimit(resource.RLIMIT_DATA)
     with open("/proc/self/status", encoding="ascii") as lines:
         held = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData"))
-    monkeypatch.setattr(memory_limit, "memory_size", lambda: 2 * (held + GIGABYTE))
+    monkeypatch.setattr(worker_process, "memory_size", lambda: 2 * (held + GIGABYTE))
     yield
     resource.setrlimit(resource.RLIMIT_DATA, before)
 
@@ -54,12 +54,12 @@ def test_a_container_is_as_large_as_it_may_be(monkeypatch, tmp_path, text, size)
     path = tmp_path / "memory.max"
     if text is not None:
         path.write_text(text + "\n")
-    monkeypatch.setattr(memory_limit, "_CONTAINER", path)
+    monkeypatch.setattr(worker_process, "_CONTAINER", path)
     assert memory_size() == (size or whole)
 
 
 def test_where_nobody_tells_there_is_no_limit(monkeypatch):
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    monkeypatch.setattr(memory_limit, "memory_size", lambda: None)
+    monkeypatch.setattr(worker_process, "memory_size", lambda: None)
     limit_memory()
     assert resource.getrlimit(resource.RLIMIT_DATA) == before

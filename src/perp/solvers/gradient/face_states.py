@@ -1,4 +1,4 @@
-"""Where PGCG stands: x, its index sets, and the conjugate gradients on the face that they span."""
+"""Where conjugate gradients on a face of the box stand: PGCG with its index sets, MPRGP with its split gradient."""
 
 from __future__ import annotations
 
@@ -18,19 +18,40 @@ from perp.solvers.pivoting.friction_bounds import FrictionBounds
 Sets = NDArray[np.int8]
 """-1 at the lower bound, 0 free, 1 at the upper bound (`perp.kernels.measures.index_sets`)."""
 
+EPSILON = 16.0 * 2.0**-52
+"""Rounding errors of a slack, as a share of the largest scaled impulse and bias."""
 
-@dataclass
-class FaceState(State):
-    """The face is the set of free rows; q, r and z belong to it and are zero elsewhere."""
 
-    point: Vector
-    """x within the bounds that stand now; `x` itself is this, within the bounds that its normal impulses allow."""
+@dataclass(kw_only=True)
+class FaceSearch(State):
+    """What both methods carry along: directions q, and residuals r, belong to the face and are zero elsewhere."""
+
     y: Vector
-    """A x + b + softening x, kept up to date along with the point."""
-    sets: Sets
+    """A x + b, and in PGCG softening x, kept up to date along with the iterate."""
     lower: Vector
     upper: Vector
     weight: Vector
+    q: Vector
+    product: Vector
+    """A q."""
+    r: Vector
+    """Minus the gradient on the free rows."""
+    trial: Vector
+    trial_y: Vector
+    zero: Vector
+    stiffness: float = 0.0
+    """The largest curvature met, in units of the metric."""
+    steps_since_refresh: int = 0
+    is_new_face: bool = True
+
+
+@dataclass(kw_only=True)
+class FaceState(FaceSearch):
+    """Where PGCG stands. The face is the set of free rows."""
+
+    point: Vector
+    """x within the bounds that stand now; `x` itself is this, within the bounds that its normal impulses allow."""
+    sets: Sets
     preconditioner: Preconditioner
     softening: Vector
     """THESIS Algorithm 9."""
@@ -39,27 +60,17 @@ class FaceState(State):
     limits: NDArray[np.int64]
     """How often it may, before it is softened (again)."""
     friction: FrictionBounds | None
-    q: Vector
-    product: Vector
-    r: Vector
-    trial: Vector
-    trial_y: Vector
-    zero: Vector
     rho: float = 0.0
     """r^T z: the residual of the face in the norm of the preconditioner, squared."""
     goal: float = 0.0
     """The pass is over when rho is down here."""
     inner: int = 0
     """Steps of this pass."""
-    steps_since_refresh: int = 0
     longest: float = 0.0
     """The step to the nearest bound along q (THESIS eq. 5.1)."""
-    stiffness: float = 0.0
-    """The largest curvature met, in units of the metric."""
     left: float = np.inf
     """What was left of the residual on the free rows when rounding last stopped a pass."""
     is_new_pass: bool = True
-    is_new_face: bool = True
     is_soft: bool = False
     hardened: bool = False
     """The softening was taken back, and is not to come again."""
@@ -155,3 +166,80 @@ class FaceState(State):
         self.counters["bound_updates"] += 1
         self.refresh(problem)
         self.begin_pass()
+
+
+@dataclass(kw_only=True)
+class SplitState(FaceSearch):
+    """Where MPRGP stands: the gradient is split into its free part and the chopped one, of rows that want to leave."""
+
+    preconditioner: Preconditioner | None
+    no_shift: Vector
+    length: float
+    """Of an expansion step; Dostál's alpha-bar."""
+    shortest: float
+    reduced: float = 0.0
+    """(Reduced free gradient)^T (free gradient)."""
+    chopped: float = 0.0
+    """The squared length of the chopped gradient."""
+    noise: float = 0.0
+    """Rounding errors of the slack, in units of the metric."""
+    is_new: bool = False
+    """Whether a nested start is still to come."""
+
+    def split(self) -> None:
+        from perp.kernels.gradient import conjugate_gradients as kernels
+
+        bounds = (self.lower, self.upper)
+        self.reduced, self.chopped = kernels.split_gradient(self.x, self.y, *bounds, self.weight, self.length, self.r)
+
+    def move_to_trial(self) -> None:
+        """To the clipped point, whose slack is known; that is another face."""
+        self.x: Vector
+        self.x, self.trial = self.trial, self.x
+        self.y, self.trial_y = self.trial_y, self.y
+        self.steps_since_refresh, self.is_new_face = 0, True
+        self.split()
+
+    def renew_slack(self, problem: Problem) -> None:
+        problem.A.slack(self.x, problem.b, self.y)
+        self.counters["products"] += 1
+        self.steps_since_refresh = 0
+        scale, numbers = np.sqrt(self.weight, out=self.trial_y), self.trial  # neither is in use between two steps
+        impulse = np.divide(np.abs(self.x, out=numbers), scale, out=numbers).max(initial=0.0)
+        bias = np.abs(np.multiply(problem.b, scale, out=numbers), out=numbers).max(initial=0.0)
+        self.noise = EPSILON * float(impulse + bias)
+        self.split()
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the projected gradient, in the 2-norm, may be made of rounding errors alone."""
+        return max(self.reduced, self.chopped) <= self.x.size * self.noise * self.noise
+
+    @property
+    def has_only_noise(self) -> bool:
+        """Whether each entry of the projected gradient is as small as the rounding errors of the slack."""
+        left = float(np.abs(self.r * np.sqrt(self.weight)).max(initial=0.0))
+        return bool(max(left, self.chopped**0.5) <= self.noise)
+
+
+def load_kernels() -> None:
+    """Call every kernel of `perp.kernels.gradient.conjugate_gradients` on nothing, before the clock of a step runs."""
+    from perp.kernels.gradient import conjugate_gradients as kernels
+
+    v, data = np.empty(0), freeze(np.empty(0))
+    sets, pivots = np.empty(0, dtype=np.int8), np.empty(0, dtype=np.int64)
+    kernels.dot(v, v)
+    kernels.measure_direction(v, v, v, v)
+    kernels.step_to_bound(v, v, v, v)
+    kernels.take_step(v, v, v, v, 0.0, v, v)
+    kernels.project_step(v, v, 0.0, v, v, v)
+    kernels.change_of_objective(v, v, v, v)
+    kernels.turn(v, v, 0.0)
+    kernels.face_residual(sets, v, v)
+    kernels.keep_in_face(sets, v, v)
+    kernels.tighten(sets, v, v, v, v, pivots)
+    kernels.release(sets, v, v, v, v, 0.0, pivots)
+    kernels.measure_face(sets, v, v, data, v, v, v)
+    kernels.split_gradient(v, v, v, v, v, 0.0, v)
+    kernels.chopped_direction(v, v, v, v, v, v, v)
+    kernels.project_gradient(v, v, v, v, v, 0.0, True, v)
