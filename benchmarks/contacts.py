@@ -64,7 +64,7 @@ def measure_blocks(twin: CppTwin) -> Table:
             assert isinstance(problem, perp.ContactProblem)
             count = max(1, CONTACTS_A_RUN // problem.contacts)
             sweeper, order = make_block_sweeper(problem, 1.0, np.zeros(problem.n)), make_order(problem, "forward")
-            A, local, velocity = problem.A, sweeper.arrays[3], sweeper.arrays[-1]
+            A, local, velocity = problem.A, sweeper.contact[3], sweeper.vectors[-1]
             assert isinstance(A, perp.FactoredOperator)
             assert A.pairs is not None
             x, v = np.zeros(problem.n), np.zeros_like(velocity)

@@ -30,7 +30,8 @@ def measure_rows(twin: CppTwin) -> Table:
         problem = gallery.make("boxed_stack", n=rows, mass_ratio=1000.0).problem
         assert isinstance(problem, perp.BoxLCP)
         sweeper, order, ours = _bound(problem)
-        bodies, jacobian, scaled, compliance, step, b, lower, upper, _, velocity = sweeper.arrays
+        bodies, jacobian, _, scaled, compliance = sweeper.storage
+        step, b, lower, upper, _, velocity = sweeper.vectors
         x, v, count = np.zeros(problem.n), np.zeros_like(velocity), max(1, ROWS_A_RUN // problem.n)
         arrays = (bodies, jacobian, scaled, compliance, step, b, lower, upper, x, v)
         seconds = interleave(
@@ -49,7 +50,10 @@ def measure_contacts(twin: CppTwin) -> Table:
         problem = gallery.make("box_stack", n=rows, mass_ratio=1000.0).problem
         assert isinstance(problem, perp.ContactProblem)
         sweeper, order, ours = _bound(problem)
-        bodies, jacobian, mass, coupling, _, compliance, step, b, _, _, _, velocity = sweeper.arrays
+        assert sweeper.contact is not None
+        coupling = sweeper.contact[-1]
+        bodies, jacobian, mass, _, compliance = sweeper.storage
+        step, b, _, _, _, velocity = sweeper.vectors
         count = max(1, ROWS_A_RUN // problem.n)
         x, v = np.zeros(problem.n), np.zeros_like(velocity)
         x_tuned, v_tuned = np.zeros(problem.n), np.zeros_like(velocity)
@@ -86,7 +90,7 @@ def _compare_compressed_rows(table: Table, twin: CppTwin, matrix: sparse.csr_arr
     assert isinstance(problem.A, perp.SparseOperator)
     sweeper, order, ours = _bound(problem)
     x, count = np.zeros(problem.n), max(1, ROWS_A_RUN // 4 // problem.n)
-    arrays = (problem.A.pointers, problem.A.indices, *sweeper.arrays[-6:-1], x)
+    arrays = (*sweeper.storage, *sweeper.vectors[:4], x)
     seconds = interleave(
         {
             "ours": partial(order.iterate, sweeper.sweep, count),

@@ -7,7 +7,7 @@ import pytest
 
 import perp
 from perp.gallery.contact_jacobian import contact_jacobian, random_rotations
-from perp.kernels.sweeps import blocked_pairs, blocked_points
+from perp.kernels.sweeps import blocked_pairs
 from perp.solvers.splitting import block_sweeps
 
 PAIRS = [(0, 1), (-1, 0), (1, 2), (2, -1), (2, 0), (1, -1), (-1, 2)]
@@ -38,7 +38,7 @@ def test_frames_and_arms_are_found_in_the_rows():
     ).pairs
     assert pairs is not None
     points = np.empty(30)
-    assert blocked_points.find_points(pairs.bodies, pairs.jacobian, np.uint64(2), 1e-13, points)
+    assert blocked_pairs.find_points(pairs.bodies, pairs.jacobian, np.uint64(2), 1e-13, points)
     np.testing.assert_allclose(points.reshape(2, 15)[:, :9].reshape(2, 3, 3), frames, atol=1e-15)
     np.testing.assert_allclose(points.reshape(2, 15)[:, 9:12], arms[0], atol=1e-14)
     np.testing.assert_allclose(points.reshape(2, 15)[:, 12:], [arms[1, 0], np.zeros(3)], atol=1e-14)
@@ -53,7 +53,7 @@ def test_rows_that_no_contact_at_a_point_has_are_told(place, change):
     jacobian[place] += change
     jacobian.flags.writeable = False
     points = np.empty(15 * len(PAIRS))
-    assert not blocked_points.find_points(pairs.bodies, jacobian, np.uint64(3), 1e-13, points)
+    assert not blocked_pairs.find_points(pairs.bodies, jacobian, np.uint64(3), 1e-13, points)
 
 
 @pytest.mark.parametrize("joints", [0, 2])
@@ -67,12 +67,12 @@ def test_they_are_swept_as_contacts_between_pairs_are(model, relaxation, joints,
         order = np.random.default_rng(seed).permutation(problem.contacts).astype(np.uint32)
         rows = np.arange(problem.contact_rows, problem.n, dtype=np.uint32)
         answers = []
-        for same, kernels in ((1e-13, blocked_points), (-1.0, blocked_pairs)):
+        for same, kernel in ((1e-13, blocked_pairs.sweep_points), (-1.0, blocked_pairs.sweep_pairs)):
             monkeypatch.setattr(block_sweeps, "SAME", same)
             sweeper = block_sweeps.make_block_sweeper(problem, relaxation, start.copy())
-            assert sweeper.kernel is kernels.sweep_contacts
+            assert sweeper.kernel is kernel
             sweeper.sweep(3, order, rows, rows_first)
-            answers.append((sweeper.x.copy(), sweeper.arrays[-1].copy()))
+            answers.append((sweeper.x.copy(), sweeper.vectors[-1].copy()))
         for points, pairs in zip(*answers, strict=True):
             np.testing.assert_allclose(points, pairs, rtol=1e-9, atol=1e-9)
 
@@ -81,7 +81,7 @@ def test_the_numbers_for_sticking_are_the_inverse_of_the_block():
     for model in ("box", "cone"):
         problem = pile(model)
         sweeper = block_sweeps.make_block_sweeper(problem, 1.0, np.zeros(problem.n))
-        sticking = sweeper.arrays[4].reshape(-1, 9)
+        sticking = sweeper.contact[4].reshape(-1, 9)
         for numbers, block in zip(sticking, problem.contact_blocks, strict=True):
             nn, np_, nq, pp, pq, qq = numbers[:6]
             inverse = np.array([[nn, np_, nq], [np_, pp, pq], [nq, pq, qq]])

@@ -117,7 +117,7 @@ def test_block_sweeps_solve_every_contact_exactly(seed, model, rows_first):
     problem = planar_operators.random_contacts(seed, model)
     x = problem.project(np.random.default_rng(seed).standard_normal(problem.n))
     sweeper = make_block_sweeper(problem, 1.0, x.copy())
-    assert sweeper.kernel is planar_blocked.sweep_contacts
+    assert sweeper.kernel is planar_blocked.sweep_pairs
     contacts = np.arange(problem.contacts, dtype=np.uint32)
     rows = np.arange(problem.contact_rows, problem.n, dtype=np.uint32)
     for _ in range(3):
@@ -152,17 +152,13 @@ def test_modulus_sweeps_are_those_of_the_twin(seed, keep, drop, plain):
         problem = perp.BoxLCP(problem.A, problem.b, -0.5, 1.0)
     u = rng.standard_normal(problem.n)
     bound = make_sweeper(problem, 0.7, np.zeros(problem.n))
-    arrays, friction = bound.arrays, freeze(np.empty(0))
-    if plain:
-        arrays = (*arrays[:3], np.empty(0), *arrays[3:])
-    else:
-        friction = problem.friction
-    step, x, v = arrays[-6], arrays[-2], arrays[-1]
+    contact = (freeze(np.empty(0)), np.empty(0)) if bound.contact is None else bound.contact
+    step, _, _, _, x, v = bound.vectors
     _, x[:] = modulus_twin(problem, u, 0.0 * step, 1.0, 0.0)  # x = clip(u), which is what v must belong to
     ours = u.copy()
     planar_pairs.velocity(*parts(problem.A), x, v)
     for _ in range(3):
-        planar_modulus.sweep(1, keep, drop, friction, ours, *arrays)
+        planar_modulus.sweep_pairs(1, (keep, drop), contact, ours, bound.storage, bound.vectors)
         u, expected = modulus_twin(problem, u, step, keep, drop)
         np.testing.assert_allclose(ours, u, **CLOSE)
         np.testing.assert_allclose(x, expected, **CLOSE)
@@ -186,7 +182,7 @@ def test_numbers_that_are_not_finite_show_in_x():
     problem = planar_operators.random_contacts(0)
     x = np.zeros(problem.n)
     sweeper = make_sweeper(problem, 1.0, x)
-    sweeper.arrays[-1][:] = np.nan  # the velocity
+    sweeper.vectors[-1][:] = np.nan  # the velocity
     sweeper.sweep(1, np.arange(6, dtype=np.uint32), np.arange(12, 14, dtype=np.uint32), False)
     assert np.isnan(x).all()
 

@@ -7,6 +7,9 @@
 
 `kernel` is for what Python calls, and is cached on disk. `inlined` is for what kernels call: it is not cached, because
 a function that Numba takes from its cache is object code, which nobody can inline any more (seen here: half the speed).
+`uncounted` is `inlined` for what takes tuples of arrays once a row or a contact: Numba counts references to every array
+of a tuple that is taken apart, with atomic additions that it cannot always leave out (seen here: up to twenty times the
+time). Such a function counts none, so that it must not make arrays or return any, and nobody calls it from Python.
 `part` is for large pieces that a kernel calls from several places: inlined, they would take a minute to compile. They
 lie in the cache of the kernels that call them, and nobody else can. `spliced` is for large pieces that are called from
 one place: Numba puts their code there before it compiles anything. Each `part` is optimised together with all that it
@@ -38,10 +41,12 @@ _SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": 
 _NO_CFUNC: dict[str, Any] = {"no_cfunc_wrapper": True}
 _UNSEEN: dict[str, Any] = {"no_cpython_wrapper": True, **_NO_CFUNC}
 """No wrapper for C, nor one for Python, which must not call these."""
+_UNCOUNTED: dict[str, Any] = {"_nrt": False, **_UNSEEN}
 
 _cached: Any = njit(cache=True, **_SETTINGS, **_NO_CFUNC)
 _cached_unseen: Any = njit(cache=True, **_SETTINGS, **_UNSEEN)
 inlined: Any = njit(forceinline=True, **_SETTINGS, **_NO_CFUNC)
+uncounted: Any = njit(forceinline=True, **_SETTINGS, **_UNCOUNTED)
 part: Any = njit(**_SETTINGS, **_UNSEEN)
 spliced: Any = njit(inline="always", **_SETTINGS, **_UNSEEN)
 

@@ -4,17 +4,20 @@ Layout, all flat: row i acts on bodies `bodies[2i]` and `bodies[2i + 1]` with th
 six a body. A row that touches one body points at a last, immovable one, whose inverse mass is zero. Eight numbers a
 body make its inverse mass, one cache line: 1/m, then xx, yy, zz, xy, xz, yz of the inverse inertia, then a filler.
 The velocity v = M^-1 J^T x is kept up to date, so that A is never formed (AMGS eq. 16; NOTES section 6).
+
+What sweeps take for their storage is (bodies, jacobian, inverse_mass, scaled, compliance), with a copy of J scaled by
+M^-1 for the rows after the contacts.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels.compile import inlined, kernel
+from perp.kernels.compile import kernel, uncounted
 from perp.kernels.measures.projection import clip, disc_factor
+from perp.kernels.sweeps.sweeping import pass_over_rows, sweep
 
 U2 = np.uint64(2)
-ONCE = np.int64(1)  # typed: for a plain 1 Numba would compile the callee a second time
 U3 = np.uint64(3)
 U6 = np.uint64(6)
 U8 = np.uint64(8)
@@ -23,7 +26,7 @@ U36 = np.uint64(36)
 U = tuple(np.uint64(k) for k in range(12))
 
 
-@inlined
+@uncounted
 def row_dot(jacobian, j, v, a, b):
     """J_i · v for the row that starts at j, on the bodies whose velocities start at a and b."""
     linear_a = jacobian[j] * v[a] + jacobian[j + U[1]] * v[a + U[1]] + jacobian[j + U[2]] * v[a + U[2]]
@@ -33,7 +36,7 @@ def row_dot(jacobian, j, v, a, b):
     return (linear_a + linear_b) + (spin_a + spin_b)
 
 
-@inlined
+@uncounted
 def row_add(rows, j, v, a, b, amount):
     """v += rows_i^T amount."""
     v[a] += rows[j] * amount
@@ -100,26 +103,7 @@ def scale(bodies, jacobian, inverse_mass, scaled, diagonal):
         diagonal[i] = total
 
 
-@kernel
-def sweep_rows(count, first, order, bodies, jacobian, scaled, compliance, step, b, lower, upper, x, v):
-    """`count` sweeps of x_i <- clip(x_i - step_i y_i, lower_i, upper_i), step_i = relaxation / A_ii (NOTES eq. 59).
-
-    `scaled` (J M^-1), `lower` and `upper` start at row `first`: the contacts before it need none of them.
-    """
-    for _ in range(count):
-        for k in range(np.uint64(order.size)):
-            i = np.uint64(order[k])
-            j = U12 * i
-            body_a = np.uint64(bodies[U2 * i]) * U6
-            body_b = np.uint64(bodies[U2 * i + U[1]]) * U6
-            old = x[i]
-            y = row_dot(jacobian, j, v, body_a, body_b) + compliance[i] * old + b[i]
-            new = clip(old - step[i] * y, lower[i - first], upper[i - first])
-            x[i] = new
-            row_add(scaled, U12 * (i - first), v, body_a, body_b, new - old)
-
-
-@inlined
+@uncounted
 def push(jacobian, j, inverse_mass, m, v, k, dn, dp, dq):
     """v_body += M_body^-1 (J_n^T dn + J_p^T dp + J_q^T dq), for one side of a contact whose three rows start at j."""
     p_row, q_row = j + U12, j + U12 + U12
@@ -137,65 +121,85 @@ def push(jacobian, j, inverse_mass, m, v, k, dn, dp, dq):
     v[k + U[5]] += inverse_mass[m + U[5]] * tx + inverse_mass[m + U[6]] * ty + inverse_mass[m + U[3]] * tz
 
 
-@kernel
-def sweep_contacts(
-    count,
-    contacts,
-    rows,
-    rows_first,
-    cone,
-    friction,
-    bodies,
-    jacobian,
-    inverse_mass,
-    coupling,
-    scaled,
-    compliance,
-    step,
-    b,
-    lower,
-    upper,
-    x,
-    v,
-):
-    """Sweeps over contacts of three rows (PGS-SM eq. 17), M^-1 applied on the fly, and over the other rows.
+@uncounted
+def pair_of(storage, i):
+    """The two bodies of a row."""
+    bodies = storage[0]
+    return np.uint64(bodies[U2 * i]), np.uint64(bodies[U2 * i + U[1]])
+
+
+@uncounted
+def row_slack(storage, b, v, pair, i, x_i):
+    """(J v + C x + b)_i."""
+    _, jacobian, _, _, compliance = storage
+    return row_dot(jacobian, U12 * i, v, pair[0] * U6, pair[1] * U6) + compliance[i] * x_i + b[i]
+
+
+@uncounted
+def push_row(storage, v, pair, after, change):
+    """v follows a change of the row that is `after` the first one of those that have a copy of J scaled by M^-1."""
+    row_add(storage[3], U12 * after, v, pair[0] * U6, pair[1] * U6, change)
+
+
+@uncounted
+def push_contact(storage, v, pair, i, dn, dp, dq):
+    """v follows the three rows from i, M^-1 applied on the fly."""
+    _, jacobian, inverse_mass, _, _ = storage
+    j = U12 * i
+    push(jacobian, j, inverse_mass, pair[0] * U8, v, pair[0] * U6, dn, dp, dq)
+    push(jacobian, j + U6, inverse_mass, pair[1] * U8, v, pair[1] * U6, dn, dp, dq)
+
+
+@uncounted
+def project_row(storage, vectors, i, low, high):
+    """A row with bounds (NOTES eq. 59)."""
+    step, b, lower, _, x, v = vectors
+    pair, old = pair_of(storage, i), x[i]
+    new = clip(old - step[i] * row_slack(storage, b, v, pair, i, old), low, high)
+    x[i] = new
+    push_row(storage, v, pair, i - (np.uint64(b.size) - np.uint64(lower.size)), new - old)
+
+
+@uncounted
+def project_contact(contact, storage, vectors, c):
+    """A contact of three rows (PGS-SM eq. 17).
 
     The three slacks are taken at one velocity and corrected by `coupling`, the entries A_np, A_nq, A_pq inside a
     contact; so the velocity is read and written once a contact instead of once a row.
     """
-    first = np.uint64(friction.size) * U3
+    cone, friction, coupling = contact
+    step, b, _, _, x, v = vectors
+    i = U3 * c
+    p, q = i + U[1], i + U[2]
+    pair, old_n, old_p, old_q = pair_of(storage, i), x[i], x[p], x[q]
+    y_n = row_slack(storage, b, v, pair, i, old_n)
+    y_p = row_slack(storage, b, v, pair, p, old_p)
+    y_q = row_slack(storage, b, v, pair, q, old_q)
+    new_n = max(old_n - step[i] * y_n, 0.0)
+    dn = new_n - old_n
+    limit = friction[c] * new_n
+    y_p += coupling[i] * dn
+    y_q += coupling[p] * dn
+    new_p = old_p - step[p] * y_p
+    if cone:
+        new_q = old_q - step[q] * y_q
+        factor = disc_factor(new_p, new_q, limit)
+        new_p *= factor
+        new_q *= factor
+    else:
+        new_p = clip(new_p, -limit, limit)
+        y_q += coupling[q] * (new_p - old_p)
+        new_q = clip(old_q - step[q] * y_q, -limit, limit)
+    x[i], x[p], x[q] = new_n, new_p, new_q
+    push_contact(storage, v, pair, i, dn, new_p - old_p, new_q - old_q)
+
+
+@kernel
+def sweep_rows(count, order, storage, vectors):
     for _ in range(count):
-        if rows_first:
-            sweep_rows(ONCE, first, rows, bodies, jacobian, scaled, compliance, step, b, lower, upper, x, v)
-        for k in range(np.uint64(contacts.size)):
-            c = np.uint64(contacts[k])
-            i = U3 * c
-            j = U36 * c
-            body_a = np.uint64(bodies[U2 * i])
-            body_b = np.uint64(bodies[U2 * i + U[1]])
-            va, vb = body_a * U6, body_b * U6
-            p, q = i + U[1], i + U[2]
-            old_n, old_p, old_q = x[i], x[p], x[q]
-            y_n = row_dot(jacobian, j, v, va, vb) + compliance[i] * old_n + b[i]
-            y_p = row_dot(jacobian, j + U12, v, va, vb) + compliance[p] * old_p + b[p]
-            y_q = row_dot(jacobian, j + U12 + U12, v, va, vb) + compliance[q] * old_q + b[q]
-            new_n = max(old_n - step[i] * y_n, 0.0)
-            dn = new_n - old_n
-            limit = friction[c] * new_n
-            y_p += coupling[i] * dn
-            y_q += coupling[p] * dn
-            new_p = old_p - step[p] * y_p
-            if cone:
-                new_q = old_q - step[q] * y_q
-                factor = disc_factor(new_p, new_q, limit)
-                new_p *= factor
-                new_q *= factor
-            else:
-                new_p = clip(new_p, -limit, limit)
-                y_q += coupling[q] * (new_p - old_p)
-                new_q = clip(old_q - step[q] * y_q, -limit, limit)
-            x[i], x[p], x[q] = new_n, new_p, new_q
-            push(jacobian, j, inverse_mass, body_a * U8, v, va, dn, new_p - old_p, new_q - old_q)
-            push(jacobian, j + U6, inverse_mass, body_b * U8, v, vb, dn, new_p - old_p, new_q - old_q)
-        if not rows_first:
-            sweep_rows(ONCE, first, rows, bodies, jacobian, scaled, compliance, step, b, lower, upper, x, v)
+        pass_over_rows(project_row, order, storage, vectors)
+
+
+@kernel
+def sweep_contacts(count, order, contact, storage, vectors):
+    sweep(project_contact, project_row, count, order, contact, storage, vectors)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels.compile import inlined, kernel
-from perp.kernels.sweeps.sweeping import pass_over_contacts, pass_over_rows
+from perp.kernels.compile import kernel, uncounted
+from perp.kernels.sweeps.sweeping import pass_over_rows, project, project_contact, sweep
 
 EIGHT = np.uint64(8)
 TILE = np.uint64(32)
 
 
-@inlined
+@uncounted
 def dot(matrix, start, x, n):
     """matrix[start:start+n] · x with eight partial sums, so that the compiler can fill a vector register."""
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
@@ -31,18 +31,23 @@ def dot(matrix, start, x, n):
     return ((s0 + s4) + (s1 + s5)) + ((s2 + s6) + (s3 + s7))
 
 
-@inlined
-def row_slack(storage, b, x, i):
+@uncounted
+def row_slack(storage, b, x, v, i):
     """(A x + b)_i."""
     n = np.uint64(b.size)
     return dot(storage[0], i * n, x, n) + b[i]
+
+
+@uncounted
+def row_add(storage, v, i, change):
+    """Nothing follows: A reads x itself."""
 
 
 @kernel
 def slack(matrix, b, x, out):
     """out = A x + b."""
     for i in range(np.uint64(b.size)):
-        out[i] = row_slack((matrix,), b, x, i)
+        out[i] = row_slack((matrix,), b, x, x, i)
 
 
 @kernel
@@ -84,20 +89,11 @@ def asymmetry(matrix, n):
 
 
 @kernel
-def sweep_rows(count, first, order, matrix, step, b, lower, upper, x):
-    """`count` passes over the rows, in order."""
+def sweep_rows(count, order, arrays, vectors):
     for _ in range(count):
-        pass_over_rows(row_slack, (matrix,), first, order, step, b, lower, upper, x)
+        pass_over_rows(project, order, (arrays, row_slack, row_add), vectors)
 
 
 @kernel
-def sweep_contacts(count, contacts, rows, rows_first, width, cone, friction, matrix, step, b, lower, upper, x):
-    """`count` passes over the contacts and the rows after them, in order."""
-    storage = (matrix,)
-    first = np.uint64(friction.size) * width
-    for _ in range(count):
-        if rows_first:
-            pass_over_rows(row_slack, storage, first, rows, step, b, lower, upper, x)
-        pass_over_contacts(row_slack, storage, contacts, width, cone, friction, step, b, x)
-        if not rows_first:
-            pass_over_rows(row_slack, storage, first, rows, step, b, lower, upper, x)
+def sweep_contacts(count, order, contact, arrays, vectors):
+    sweep(project_contact, project, count, order, contact, (arrays, row_slack, row_add), vectors)

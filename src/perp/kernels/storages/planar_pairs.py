@@ -9,39 +9,41 @@ A visit waits for the velocity that the visit before it wrote, so what counts is
 it writes itself. All numbers are read before the first is written (a write might change what is read after it, for all
 that the compiler knows), and what does not need the velocity, such as the products of masses and J, is computed beside
 that way. A copy of J scaled by M^-1, as body pairs have it for other rows, would save those products and is no faster.
+
+What sweeps take for their storage is (bodies, jacobian, inverse_mass, compliance).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels.compile import inlined, kernel
+from perp.kernels.compile import kernel, uncounted
 from perp.kernels.measures.projection import clip
+from perp.kernels.sweeps.sweeping import pass_over_rows, sweep
 
-ONCE = np.int64(1)  # typed: for a plain 1 Numba would compile the callee a second time
-U1, U2, U3, U6, U12 = (np.uint64(k) for k in (1, 2, 3, 6, 12))
+U1, U2, U3, U6 = (np.uint64(k) for k in (1, 2, 3, 6))
 
 
-@inlined
+@uncounted
 def three(numbers, k):
     """What belongs to one body: its velocity, or its part of a row of J."""
     return numbers[k], numbers[k + U1], numbers[k + U2]
 
 
-@inlined
+@uncounted
 def masses(inverse_mass, body):
     """1/m and 1/I of a body."""
     return inverse_mass[U2 * body], inverse_mass[U2 * body + U1]
 
 
-@inlined
+@uncounted
 def row_dot(start, row_a, row_b, v_a, v_b):
     """start + J_i · v, from the parts of two bodies."""
     of_a = row_a[0] * v_a[0] + row_a[1] * v_a[1] + row_a[2] * v_a[2]
     return of_a + (((start + row_b[0] * v_b[0]) + row_b[1] * v_b[1]) + row_b[2] * v_b[2])
 
 
-@inlined
+@uncounted
 def push_row(v, k, before, mass, row, amount):
     """v_body = before + M_body^-1 J_i^T amount."""
     v[k] = before[0] + (mass[0] * row[0]) * amount
@@ -49,7 +51,7 @@ def push_row(v, k, before, mass, row, amount):
     v[k + U2] = before[2] + (mass[1] * row[2]) * amount
 
 
-@inlined
+@uncounted
 def push(v, k, before, mass, normal, tangent, dn, dt):
     """v_body = before + M_body^-1 (J_n^T dn + J_t^T dt); dt, which is known last, is one step from the result."""
     v[k] = (before[0] + (mass[0] * normal[0]) * dn) + (mass[0] * tangent[0]) * dt
@@ -103,78 +105,84 @@ def diagonal_blocks(size, bodies, jacobian, inverse_mass, blocks):
                 blocks[block * square + p * size + q] = of_a + of_b
 
 
-@kernel
-def sweep_rows(count, first, order, bodies, jacobian, inverse_mass, compliance, step, b, lower, upper, x, v):
-    """`count` sweeps of x_i <- clip(x_i - step_i y_i, lower_i, upper_i), step_i = relaxation / A_ii (NOTES eq. 59).
-
-    `lower` and `upper` start at row `first`: the contacts before it have bounds of their own.
-    """
-    for _ in range(count):
-        for k in range(np.uint64(order.size)):
-            i = np.uint64(order[k])
-            body_a, body_b = np.uint64(bodies[U2 * i]), np.uint64(bodies[U2 * i + U1])
-            at_a, at_b = U3 * body_a, U3 * body_b
-            v_a, v_b = three(v, at_a), three(v, at_b)
-            mass_a, mass_b = masses(inverse_mass, body_a), masses(inverse_mass, body_b)
-            row_a, row_b = three(jacobian, U6 * i), three(jacobian, U6 * i + U3)
-            old = x[i]
-            y = row_dot(compliance[i] * old + b[i], row_a, row_b, v_a, v_b)
-            new = clip(old - step[i] * y, lower[i - first], upper[i - first])
-            push_row(v, at_a, v_a, mass_a, row_a, new - old)
-            push_row(v, at_b, v_b, mass_b, row_b, new - old)
-            x[i] = new
+@uncounted
+def look(storage, v, i):
+    """Where the two bodies of a row have their velocities, these velocities, and their masses."""
+    bodies, _, inverse_mass, _ = storage
+    body_a, body_b = np.uint64(bodies[U2 * i]), np.uint64(bodies[U2 * i + U1])
+    at_a, at_b = U3 * body_a, U3 * body_b
+    return at_a, at_b, three(v, at_a), three(v, at_b), masses(inverse_mass, body_a), masses(inverse_mass, body_b)
 
 
-@kernel
-def sweep_contacts(
-    count,
-    contacts,
-    rows,
-    rows_first,
-    friction,
-    bodies,
-    jacobian,
-    inverse_mass,
-    coupling,
-    compliance,
-    step,
-    b,
-    lower,
-    upper,
-    x,
-    v,
-):
-    """Sweeps over contacts of two rows (PGS-SM eq. 17; in a plane the box is the disc), and over the other rows.
+@uncounted
+def row_of(storage, i):
+    """J_i, from the parts of two bodies."""
+    return three(storage[1], U6 * i), three(storage[1], U6 * i + U3)
+
+
+@uncounted
+def row_slack(storage, b, seen, row, i, x_i):
+    """(J v + C x + b)_i."""
+    return row_dot(storage[3][i] * x_i + b[i], row[0], row[1], seen[2], seen[3])
+
+
+@uncounted
+def push_pair(v, seen, row, change):
+    """v follows a change of one row."""
+    at_a, at_b, v_a, v_b, mass_a, mass_b = seen
+    push_row(v, at_a, v_a, mass_a, row[0], change)
+    push_row(v, at_b, v_b, mass_b, row[1], change)
+
+
+@uncounted
+def push_contact(v, seen, normal, tangent, dn, dt):
+    """v follows a change of both rows of a contact."""
+    at_a, at_b, v_a, v_b, mass_a, mass_b = seen
+    push(v, at_a, v_a, mass_a, normal[0], tangent[0], dn, dt)
+    push(v, at_b, v_b, mass_b, normal[1], tangent[1], dn, dt)
+
+
+@uncounted
+def project_row(storage, vectors, i, low, high):
+    """A row with bounds (NOTES eq. 59)."""
+    step, b, _, _, x, v = vectors
+    seen, row, old = look(storage, v, i), row_of(storage, i), x[i]
+    new = clip(old - step[i] * row_slack(storage, b, seen, row, i, old), low, high)
+    push_pair(v, seen, row, new - old)
+    x[i] = new
+
+
+@uncounted
+def project_contact(contact, storage, vectors, c):
+    """A contact of two rows (PGS-SM eq. 17; in a plane the box is the disc).
 
     Both slacks are taken at one velocity, and the tangent is corrected by `coupling`, the entry A_nt of its contact; so
     the velocity is read and written once a contact instead of once a row.
     """
-    first = np.uint64(friction.size) * U2
+    friction, coupling = contact
+    step, b, _, _, x, v = vectors
+    i = U2 * c
+    t = i + U1
+    seen, normal, tangent = look(storage, v, i), row_of(storage, i), row_of(storage, t)
+    old_n, old_t, step_t = x[i], x[t], step[t]
+    y_n = row_slack(storage, b, seen, normal, i, old_n)
+    if old_n == 0.0 and y_n >= 0.0 and old_t == 0.0:  # it goes on without an impulse
+        return
+    y_t = row_slack(storage, b, seen, tangent, t, old_t)
+    new_n = max(old_n - step[i] * y_n, 0.0)
+    dn = new_n - old_n
+    limit = friction[c] * new_n
+    new_t = clip((old_t - step_t * y_t) - (step_t * coupling[c]) * dn, -limit, limit)
+    push_contact(v, seen, normal, tangent, dn, new_t - old_t)
+    x[i], x[t] = new_n, new_t
+
+
+@kernel
+def sweep_rows(count, order, storage, vectors):
     for _ in range(count):
-        if rows_first:
-            sweep_rows(ONCE, first, rows, bodies, jacobian, inverse_mass, compliance, step, b, lower, upper, x, v)
-        for k in range(np.uint64(contacts.size)):
-            c = np.uint64(contacts[k])
-            i, j = U2 * c, U12 * c
-            t = i + U1
-            body_a, body_b = np.uint64(bodies[U2 * i]), np.uint64(bodies[U2 * i + U1])
-            at_a, at_b = U3 * body_a, U3 * body_b
-            v_a, v_b = three(v, at_a), three(v, at_b)
-            mass_a, mass_b = masses(inverse_mass, body_a), masses(inverse_mass, body_b)
-            normal_a, normal_b = three(jacobian, j), three(jacobian, j + U3)
-            tangent_a, tangent_b = three(jacobian, j + U6), three(jacobian, j + U6 + U3)
-            old_n, old_t, step_t = x[i], x[t], step[t]
-            y_n = row_dot(compliance[i] * old_n + b[i], normal_a, normal_b, v_a, v_b)
-            if old_n == 0.0 and y_n >= 0.0 and old_t == 0.0:  # it goes on without an impulse
-                continue
-            y_t = row_dot(compliance[t] * old_t + b[t], tangent_a, tangent_b, v_a, v_b)
-            new_n = max(old_n - step[i] * y_n, 0.0)
-            dn = new_n - old_n
-            limit = friction[c] * new_n
-            new_t = clip((old_t - step_t * y_t) - (step_t * coupling[c]) * dn, -limit, limit)
-            dt = new_t - old_t
-            push(v, at_a, v_a, mass_a, normal_a, tangent_a, dn, dt)
-            push(v, at_b, v_b, mass_b, normal_b, tangent_b, dn, dt)
-            x[i], x[t] = new_n, new_t
-        if not rows_first:
-            sweep_rows(ONCE, first, rows, bodies, jacobian, inverse_mass, compliance, step, b, lower, upper, x, v)
+        pass_over_rows(project_row, order, storage, vectors)
+
+
+@kernel
+def sweep_contacts(count, order, contact, storage, vectors):
+    sweep(project_contact, project_row, count, order, contact, storage, vectors)

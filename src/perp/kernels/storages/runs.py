@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels.compile import inlined, kernel
-from perp.kernels.sweeps.sweeping import pass_over_contacts, pass_over_rows
+from perp.kernels.compile import kernel, uncounted
+from perp.kernels.sweeps.sweeping import pass_over_rows, project, project_contact, sweep
 
 ONE, TWO, THREE, FOUR = (np.uint64(k) for k in range(1, 5))
 
 
-@inlined
-def row_slack(storage, b, x, i):
+@uncounted
+def row_slack(storage, b, x, v, i):
     """(A x + b)_i with four partial sums, also for what is left of a run."""
     pointers, columns, offsets, values = storage
     s0 = s1 = s2 = s3 = 0.0
@@ -41,45 +41,24 @@ def row_slack(storage, b, x, i):
     return (s0 + s1) + (s2 + s3) + b[i]
 
 
+@uncounted
+def row_add(storage, v, i, change):
+    """Nothing follows: A reads x itself."""
+
+
 @kernel
 def slack(pointers, columns, offsets, values, b, x, out):
     """out = A x + b."""
     for i in range(np.uint64(b.size)):
-        out[i] = row_slack((pointers, columns, offsets, values), b, x, i)
+        out[i] = row_slack((pointers, columns, offsets, values), b, x, x, i)
 
 
 @kernel
-def sweep_rows(count, first, order, pointers, columns, offsets, values, step, b, lower, upper, x):
-    """`count` passes over the rows, in order."""
+def sweep_rows(count, order, arrays, vectors):
     for _ in range(count):
-        pass_over_rows(row_slack, (pointers, columns, offsets, values), first, order, step, b, lower, upper, x)
+        pass_over_rows(project, order, (arrays, row_slack, row_add), vectors)
 
 
 @kernel
-def sweep_contacts(
-    count,
-    contacts,
-    rows,
-    rows_first,
-    width,
-    cone,
-    friction,
-    pointers,
-    columns,
-    offsets,
-    values,
-    step,
-    b,
-    lower,
-    upper,
-    x,
-):
-    """`count` passes over the contacts and the rows after them, in order."""
-    storage = (pointers, columns, offsets, values)
-    first = np.uint64(friction.size) * width
-    for _ in range(count):
-        if rows_first:
-            pass_over_rows(row_slack, storage, first, rows, step, b, lower, upper, x)
-        pass_over_contacts(row_slack, storage, contacts, width, cone, friction, step, b, x)
-        if not rows_first:
-            pass_over_rows(row_slack, storage, first, rows, step, b, lower, upper, x)
+def sweep_contacts(count, order, contact, arrays, vectors):
+    sweep(project_contact, project, count, order, contact, (arrays, row_slack, row_add), vectors)

@@ -1,96 +1,73 @@
-"""Block Gauss-Seidel: contact by contact, each solved exactly for its own rows, in every storage but body pairs.
+"""Block Gauss-Seidel: contact by contact, each solved exactly for its own rows, in every storage but pairs of bodies.
 
-Dense and compressed rows give the slack of a contact row by row. `sweep_blocks` reads A in blocks of 3 x 3, with one
-column number for nine values and three sums at a time; rows after the contacts are in compressed rows there.
+Storages that read A row by row give the slack of a contact row by row. `sweep_blocks` reads A in blocks of 3 x 3, with
+one column number for nine values and three sums at a time; rows after the contacts are in compressed rows there.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels.compile import inlined, kernel
+from perp.kernels.compile import kernel, spliced, uncounted
 from perp.kernels.contacts.local_contacts import rests, solve_contact
-from perp.kernels.storages import csr, dense
-from perp.kernels.storages.factored import row_add, row_slack
-from perp.kernels.storages.factored import sweep_rows as sweep_factored_rows
-from perp.kernels.sweeps.sweeping import pass_over_rows
+from perp.kernels.storages import csr, dense, factored
+from perp.kernels.sweeps.sweeping import project, sweep
 
-ONCE = np.int64(1)  # typed: for a plain 1 Numba would compile the callee a second time
 ONE, TWO, THREE, NINE = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(9)
 
 
-@inlined
-def move(law, cells, width, friction, local, c, y_n, y_p, y_q, x):
-    """Give contact c, whose slack is y, the impulse that it has when the others rest."""
+@spliced
+def move(contact, c, y_n, y_p, y_q, x):
+    """Give contact c, whose slack is y, the impulse that it has when the others rest; returns the change."""
+    law, cells, width, friction, local = contact
     i = c * width
     p, q = i + ONE, i + width - ONE  # in two dimensions the same
-    x_q = x[q] if q > p else 0.0
-    n, new_p, new_q = solve_contact(law, friction[c], local, c * cells, x[i], x[p], x_q, y_n, y_p, y_q)
+    old_n, old_p, old_q = x[i], x[p], x[q] if q > p else 0.0
+    n, new_p, new_q = solve_contact(law, friction[c], local, c * cells, old_n, old_p, old_q, y_n, y_p, y_q)
     x[q] = new_q
     x[p] = new_p
     x[i] = n
+    return n - old_n, new_p - old_p, new_q - old_q
 
 
-@inlined
-def pass_over_blocks(row_slack, storage, contacts, law, cells, width, friction, local, b, x):
-    """Every contact once, its slack row by row."""
-    for k in range(np.uint64(contacts.size)):
-        c = np.uint64(contacts[k])
-        i = c * width
-        y_n = row_slack(storage, b, x, i)
-        if rests(law, x[i], y_n):
-            continue
-        y_p = row_slack(storage, b, x, i + ONE)
-        y_q = row_slack(storage, b, x, i + TWO) if width == THREE else 0.0
-        move(law, cells, width, friction, local, c, y_n, y_p, y_q, x)
-
-
-@kernel
-def sweep_dense(
-    count, contacts, rows, rows_first, law, cells, width, friction, local, matrix, step, b, lower, upper, x
-):
-    """`count` passes over the contacts and the rows after them, in order; A is dense."""
-    first = np.uint64(friction.size) * width
-    for _ in range(count):
-        if rows_first:
-            pass_over_rows(dense.row_slack, (matrix,), first, rows, step, b, lower, upper, x)
-        pass_over_blocks(dense.row_slack, (matrix,), contacts, law, cells, width, friction, local, b, x)
-        if not rows_first:
-            pass_over_rows(dense.row_slack, (matrix,), first, rows, step, b, lower, upper, x)
+@uncounted
+def solve_row_by_row(contact, storage, vectors, c):
+    """One contact, its slack row by row."""
+    law, _, width, _, _ = contact
+    arrays, row_slack, row_add = storage
+    _, b, _, _, x, v = vectors
+    i = c * width
+    y_n = row_slack(arrays, b, x, v, i)
+    if rests(law, x[i], y_n):
+        return
+    y_p = row_slack(arrays, b, x, v, i + ONE)
+    y_q = row_slack(arrays, b, x, v, i + TWO) if width == THREE else 0.0
+    dn, dp, dq = move(contact, c, y_n, y_p, y_q, x)
+    row_add(arrays, v, i, dn)
+    row_add(arrays, v, i + ONE, dp)
+    if width == THREE:
+        row_add(arrays, v, i + TWO, dq)
 
 
 @kernel
-def sweep_compressed(
-    count,
-    contacts,
-    rows,
-    rows_first,
-    law,
-    cells,
-    width,
-    friction,
-    local,
-    pointers,
-    indices,
-    values,
-    step,
-    b,
-    lower,
-    upper,
-    x,
-):
-    """The same for compressed rows."""
-    storage = (pointers, indices, values)
-    first = np.uint64(friction.size) * width
-    for _ in range(count):
-        if rows_first:
-            pass_over_rows(csr.row_slack, storage, first, rows, step, b, lower, upper, x)
-        pass_over_blocks(csr.row_slack, storage, contacts, law, cells, width, friction, local, b, x)
-        if not rows_first:
-            pass_over_rows(csr.row_slack, storage, first, rows, step, b, lower, upper, x)
+def sweep_dense(count, order, contact, arrays, vectors):
+    storage = (arrays, dense.row_slack, dense.row_add)
+    sweep(solve_row_by_row, project, count, order, contact, storage, vectors)
 
 
-@inlined
+@kernel
+def sweep_compressed(count, order, contact, arrays, vectors):
+    storage = (arrays, csr.row_slack, csr.row_add)
+    sweep(solve_row_by_row, project, count, order, contact, storage, vectors)
+
+
+@kernel
+def sweep_factored(count, order, contact, arrays, vectors):
+    storage = (arrays, factored.row_slack, factored.row_add)
+    sweep(solve_row_by_row, project, count, order, contact, storage, vectors)
+
+
+@uncounted
 def block_slack(block_pointers, block_columns, block_values, b, x, c):
     """The three slacks of contact c; x is padded to whole blocks."""
     i = THREE * c
@@ -114,86 +91,17 @@ def block_slack(block_pointers, block_columns, block_values, b, x, c):
     return n0 + n1 + n2, p0 + p1 + p2, q0 + q1 + q2
 
 
-@kernel
-def sweep_blocks(
-    count,
-    contacts,
-    rows,
-    rows_first,
-    law,
-    cells,
-    friction,
-    local,
-    block_pointers,
-    block_columns,
-    block_values,
-    pointers,
-    indices,
-    values,
-    step,
-    b,
-    lower,
-    upper,
-    x,
-):
-    """The same for blocks of 3 x 3."""
-    storage = (pointers, indices, values)
-    first = np.uint64(friction.size) * THREE
-    for _ in range(count):
-        if rows_first:
-            pass_over_rows(csr.row_slack, storage, first, rows, step, b, lower, upper, x)
-        for k in range(np.uint64(contacts.size)):
-            c = np.uint64(contacts[k])
-            y_n, y_p, y_q = block_slack(block_pointers, block_columns, block_values, b, x, c)
-            move(law, cells, THREE, friction, local, c, y_n, y_p, y_q, x)
-        if not rows_first:
-            pass_over_rows(csr.row_slack, storage, first, rows, step, b, lower, upper, x)
+@uncounted
+def solve_block(contact, storage, vectors, c):
+    """One contact, all its slacks at once."""
+    plain, blocks = contact
+    pointers, columns, values = blocks
+    _, b, _, _, x, _ = vectors
+    y_n, y_p, y_q = block_slack(pointers, columns, values, b, x, c)
+    move(plain, c, y_n, y_p, y_q, x)
 
 
 @kernel
-def sweep_factored(
-    count,
-    contacts,
-    rows,
-    rows_first,
-    law,
-    cells,
-    width,
-    friction,
-    local,
-    jp,
-    ji,
-    jv,
-    wp,
-    wi,
-    wv,
-    compliance,
-    step,
-    b,
-    lower,
-    upper,
-    x,
-    v,
-):
-    """The same for A = J M^-1 J^T + C with J and W = J M^-1 in compressed rows and v = W^T x kept up to date."""
-    first = np.uint64(friction.size) * width
-    for _ in range(count):
-        if rows_first:
-            sweep_factored_rows(ONCE, first, rows, jp, ji, jv, wp, wi, wv, compliance, step, b, lower, upper, x, v)
-        for k in range(np.uint64(contacts.size)):
-            c = np.uint64(contacts[k])
-            i = c * width
-            p, q = i + ONE, i + width - ONE
-            old_n, old_p, old_q = x[i], x[p], x[q]
-            y_n = row_slack(jp, ji, jv, compliance, b, x, v, i)
-            if rests(law, old_n, y_n):
-                continue
-            y_p = row_slack(jp, ji, jv, compliance, b, x, v, p)
-            y_q = row_slack(jp, ji, jv, compliance, b, x, v, q) if q > p else 0.0
-            move(law, cells, width, friction, local, c, y_n, y_p, y_q, x)
-            row_add(wp, wi, wv, v, i, x[i] - old_n)
-            row_add(wp, wi, wv, v, p, x[p] - old_p)
-            if q > p:
-                row_add(wp, wi, wv, v, q, x[q] - old_q)
-        if not rows_first:
-            sweep_factored_rows(ONCE, first, rows, jp, ji, jv, wp, wi, wv, compliance, step, b, lower, upper, x, v)
+def sweep_blocks(count, order, contact, arrays, vectors):
+    storage = (arrays, csr.row_slack, csr.row_add)
+    sweep(solve_block, project, count, order, contact, storage, vectors)

@@ -13,17 +13,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels.compile import inlined, kernel
+from perp.kernels.compile import kernel, spliced, uncounted
 from perp.kernels.measures.projection import clip
-from perp.kernels.storages import csr as csr_rows
-from perp.kernels.storages import dense as dense_rows
-from perp.kernels.storages import factored as factored_rows
-from perp.kernels.storages import runs as run_rows
+from perp.kernels.storages import csr, dense, factored, runs
 
 ONE = np.uint64(1)
 
 
-@inlined
+@uncounted
 def recall(u, x, memory, printed):
     """What y pulls from: x, and a share of what was clipped off it.
 
@@ -33,7 +30,7 @@ def recall(u, x, memory, printed):
     return anchor + memory * (u - anchor)
 
 
-@inlined
+@uncounted
 def settle(width, friction, lower, upper, u, x):
     """x = u clipped to its bounds, which for the tangents of a contact stand at its normal (PGS-SM eq. 17)."""
     first = np.uint64(friction.size) * width
@@ -47,129 +44,90 @@ def settle(width, friction, lower, upper, u, x):
         x[i] = clip(u[i], lower[i - first], upper[i - first])
 
 
-@inlined
-def move(i, y, low, high, rule, step, u, x):
-    """One row of an explicit A; returns the new x_i, while x[i] is what later rows see of it."""
-    lag, lead, keep, drop, printed = rule
-    old, before = x[i], u[i]
-    after = recall(before, old, keep - drop * step[i], printed) - step[i] * y
-    new = clip(after, low, high)
-    u[i] = after
+@spliced
+def sweep(visit_contact, visit_row, count, contacts, rule, contact, storage, u, vectors):
+    """`count` sweeps: contacts, and then the rows after them."""
+    _, _, lower, upper, _, _ = vectors
+    n = np.uint64(u.size)
+    first = n - np.uint64(lower.size)
+    for _ in range(count):
+        for c in range(np.uint64(contacts)):
+            visit_contact(rule, contact, storage, u, vectors, c)
+        for i in range(first, n):
+            visit_row(rule, storage, u, vectors, i, lower[i - first], upper[i - first])
+
+
+@uncounted
+def show_entry(row_add, arrays, lag, lead, v, x, i, old, new, before, after):
+    """What later rows see of x_i where A is explicit stands in x itself."""
     seen = new
     if lag != 0.0 or lead != 0.0:  # AMGS need not wait for products with zero
         seen = new + lead * (after - before) - lag * (new - old)
     x[i] = seen  # written once: to write and then to correct it takes twice the time
+
+
+@uncounted
+def show_velocity(row_add, arrays, lag, lead, v, x, i, old, new, before, after):
+    """What later rows see of x_i where A is factored goes to v (AMGS eq. 16), so that x[i] is the new x_i at once."""
+    x[i] = new
+    seen = new - old
+    if lag != 0.0 or lead != 0.0:
+        seen += lead * (after - before) - lag * seen
+    row_add(arrays, v, i, seen)
+
+
+@uncounted
+def move(rule, storage, u, vectors, i, low, high):
+    """One row; returns the new x_i."""
+    keep, drop, lag, lead, printed = rule
+    arrays, row_slack, row_add, show = storage
+    step, b, _, _, x, v = vectors
+    old, before = x[i], u[i]
+    y = row_slack(arrays, b, x, v, i)
+    after = recall(before, old, keep - drop * step[i], printed) - step[i] * y
+    new = clip(after, low, high)
+    u[i] = after
+    show(row_add, arrays, lag, lead, v, x, i, old, new, before, after)
     return new
 
 
-@inlined
-def sweep_explicit(row_slack, storage, count, rule, width, friction, step, b, lower, upper, u, x):
-    """`count` sweeps: contacts, normal first, and then the other rows, whose bounds start at 0."""
-    first = np.uint64(friction.size) * width
-    for _ in range(count):
-        for contact in range(np.uint64(friction.size)):
-            i = contact * width
-            normal = move(i, row_slack(storage, b, x, i), 0.0, np.inf, rule, step, u, x)
-            limit = friction[contact] * normal
-            for t in range(i + ONE, i + width):
-                move(t, row_slack(storage, b, x, t), -limit, limit, rule, step, u, x)
-        for i in range(first, np.uint64(x.size)):
-            move(i, row_slack(storage, b, x, i), lower[i - first], upper[i - first], rule, step, u, x)
+@uncounted
+def move_contact(rule, contact, storage, u, vectors, c):
+    """Normal, then tangents bounded by the newest normal."""
+    width, friction = contact
+    i = c * width
+    limit = friction[c] * move(rule, storage, u, vectors, i, 0.0, np.inf)
+    for t in range(i + ONE, i + width):
+        move(rule, storage, u, vectors, t, -limit, limit)
+
+
+@spliced
+def sweep_explicit(row_slack, row_add, count, rule, contact, arrays, u, vectors):
+    """Method 2.2, which leaves x = clip(u)."""
+    width, friction = contact
+    _, _, lower, upper, x, _ = vectors
+    storage = (arrays, row_slack, row_add, show_entry)
+    sweep(move_contact, move, count, friction.size, rule, contact, storage, u, vectors)
     settle(width, friction, lower, upper, u, x)
 
 
 @kernel
-def sweep_dense(count, keep, drop, lag, lead, printed, width, friction, u, matrix, step, b, lower, upper, x):
-    """Method 2.2 with A stored flat by rows."""
-    rule = (lag, lead, keep, drop, printed)
-    sweep_explicit(dense_rows.row_slack, (matrix,), count, rule, width, friction, step, b, lower, upper, u, x)
+def sweep_dense(count, rule, contact, u, arrays, vectors):
+    sweep_explicit(dense.row_slack, dense.row_add, count, rule, contact, arrays, u, vectors)
 
 
 @kernel
-def sweep_csr(
-    count, keep, drop, lag, lead, printed, width, friction, u, pointers, indices, values, step, b, lower, upper, x
-):
-    """Method 2.2 with A in compressed rows."""
-    rule, storage = (lag, lead, keep, drop, printed), (pointers, indices, values)
-    sweep_explicit(csr_rows.row_slack, storage, count, rule, width, friction, step, b, lower, upper, u, x)
+def sweep_csr(count, rule, contact, u, arrays, vectors):
+    sweep_explicit(csr.row_slack, csr.row_add, count, rule, contact, arrays, u, vectors)
 
 
 @kernel
-def sweep_runs(
-    count,
-    keep,
-    drop,
-    lag,
-    lead,
-    printed,
-    width,
-    friction,
-    u,
-    pointers,
-    columns,
-    offsets,
-    values,
-    step,
-    b,
-    lower,
-    upper,
-    x,
-):
-    """Method 2.2 with A in runs of adjacent columns."""
-    rule, storage = (lag, lead, keep, drop, printed), (pointers, columns, offsets, values)
-    sweep_explicit(run_rows.row_slack, storage, count, rule, width, friction, step, b, lower, upper, u, x)
-
-
-@inlined
-def move_factored(i, low, high, rule, J, W, compliance, step, b, u, x, v):
-    """One row of a factored A; later rows see it through v, so that x[i] is the new x_i at once."""
-    lag, lead, keep, drop, printed = rule
-    old, before = x[i], u[i]
-    y = factored_rows.row_slack(J[0], J[1], J[2], compliance, b, x, v, i)
-    after = recall(before, old, keep - drop * step[i], printed) - step[i] * y
-    u[i] = after
-    x[i] = clip(after, low, high)
-    seen = x[i] - old
-    if lag != 0.0 or lead != 0.0:  # AMGS need not wait for products with zero
-        seen += lead * (after - before) - lag * seen
-    factored_rows.row_add(W[0], W[1], W[2], v, i, seen)
+def sweep_runs(count, rule, contact, u, arrays, vectors):
+    sweep_explicit(runs.row_slack, runs.row_add, count, rule, contact, arrays, u, vectors)
 
 
 @kernel
-def sweep_factored(
-    count,
-    keep,
-    drop,
-    lag,
-    lead,
-    printed,
-    width,
-    friction,
-    u,
-    jp,
-    ji,
-    jv,
-    wp,
-    wi,
-    wv,
-    compliance,
-    step,
-    b,
-    lower,
-    upper,
-    x,
-    v,
-):
-    """Method 3.1 with J and W = J M^-1 in compressed rows; v = W^T x is kept, up to lag and lead (AMGS eq. 16)."""
-    rule, J, W = (lag, lead, keep, drop, printed), (jp, ji, jv), (wp, wi, wv)
-    first = np.uint64(friction.size) * width
-    for _ in range(count):
-        for contact in range(np.uint64(friction.size)):
-            i = contact * width
-            move_factored(i, 0.0, np.inf, rule, J, W, compliance, step, b, u, x, v)
-            limit = friction[contact] * x[i]
-            for t in range(i + ONE, i + width):
-                move_factored(t, -limit, limit, rule, J, W, compliance, step, b, u, x, v)
-        for i in range(first, np.uint64(x.size)):
-            low, high = lower[i - first], upper[i - first]
-            move_factored(i, low, high, rule, J, W, compliance, step, b, u, x, v)
+def sweep_factored(count, rule, contact, u, arrays, vectors):
+    """Method 3.1; v = W^T x is kept, up to lag and lead."""
+    storage = (arrays, factored.row_slack, factored.row_add, show_velocity)
+    sweep(move_contact, move, count, contact[1].size, rule, contact, storage, u, vectors)

@@ -1,10 +1,10 @@
 """Iterations of the nonsmooth nonlinear conjugate gradient method, a kernel a storage, on the sweeps of that storage.
 
-`there` and `back` say in which order a sweep visits the rows; `back` is swept too where `both` is true. `arrays` are
-what the sweep takes, with the swept point, and the velocity where one is kept, at their end. `points` are x, the swept
-point, that point before the sweep, and the direction; `velocities` the same three again for v = M^-1 J^T x, which is
-linear in x and so needs no product of its own; they are empty where A is explicit. `memory` holds the square of the
-last gradient, negative before the first, and the number of restarts.
+`there` and `back` are the order in which a sweep visits the rows; `back` is swept too where `both` is true. `arrays`
+are what the sweep takes after it, with the swept point for x, and its velocity where one is kept. `points` are x, the
+swept point, that point before the sweep, and the direction; `velocities` the same three again for v = M^-1 J^T x,
+which is linear in x and so needs no product of its own; they are empty where A is explicit. `memory` holds the square
+of the last gradient, negative before the first, and the number of restarts.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from perp.kernels.compile import inlined, kernel
-from perp.kernels.storages import body_pairs, csr, dense, factored, runs
+from perp.kernels.storages import body_pairs, csr, dense, factored, planar_pairs, runs
 
 ONCE = np.int64(1)  # typed: for a plain 1 Numba would compile the callee a second time
-ALL_ROWS = np.uint64(0)
 U1, U2, U3, U4 = (np.uint64(k) for k in range(1, 5))
 
 
@@ -95,72 +94,70 @@ def add_momentum(published, memory, is_last, points, velocities):
 
 
 @inlined
-def iterate_rows(sweep, count, both, there, back, arrays, published, memory, points, velocities):
-    """`count` iterations over rows with bounds."""
+def iterate(sweep, count, both, there, back, arrays, published, memory, points, velocities):
+    """`count` iterations."""
     for k in range(count):
-        sweep(ONCE, ALL_ROWS, there, *arrays)
+        sweep(ONCE, there, *arrays)
         if both:
-            sweep(ONCE, ALL_ROWS, back, *arrays)
-        add_momentum(published, memory, k + ONCE == count, points, velocities)
-
-
-@inlined
-def iterate_contacts(sweep, count, both, there, back, arrays, published, memory, points, velocities):
-    """`count` iterations over contacts and the rows after them; here `there` is (contacts, rows, rows_first)."""
-    for k in range(count):
-        contacts, rows, rows_first = there
-        sweep(ONCE, contacts, rows, rows_first, *arrays)
-        if both:
-            contacts, rows, rows_first = back
-            sweep(ONCE, contacts, rows, rows_first, *arrays)
+            sweep(ONCE, back, *arrays)
         add_momentum(published, memory, k + ONCE == count, points, velocities)
 
 
 @kernel
 def dense_rows(count, both, there, back, arrays, published, memory, points, velocities):
-    iterate_rows(dense.sweep_rows, count, both, there, back, arrays, published, memory, points, velocities)
+    iterate(dense.sweep_rows, count, both, there, back, arrays, published, memory, points, velocities)
 
 
 @kernel
 def dense_contacts(count, both, there, back, arrays, published, memory, points, velocities):
-    iterate_contacts(dense.sweep_contacts, count, both, there, back, arrays, published, memory, points, velocities)
+    iterate(dense.sweep_contacts, count, both, there, back, arrays, published, memory, points, velocities)
 
 
 @kernel
 def csr_rows(count, both, there, back, arrays, published, memory, points, velocities):
-    iterate_rows(csr.sweep_rows, count, both, there, back, arrays, published, memory, points, velocities)
+    iterate(csr.sweep_rows, count, both, there, back, arrays, published, memory, points, velocities)
 
 
 @kernel
 def csr_contacts(count, both, there, back, arrays, published, memory, points, velocities):
-    iterate_contacts(csr.sweep_contacts, count, both, there, back, arrays, published, memory, points, velocities)
+    iterate(csr.sweep_contacts, count, both, there, back, arrays, published, memory, points, velocities)
 
 
 @kernel
 def runs_rows(count, both, there, back, arrays, published, memory, points, velocities):
-    iterate_rows(runs.sweep_rows, count, both, there, back, arrays, published, memory, points, velocities)
+    iterate(runs.sweep_rows, count, both, there, back, arrays, published, memory, points, velocities)
 
 
 @kernel
 def runs_contacts(count, both, there, back, arrays, published, memory, points, velocities):
-    iterate_contacts(runs.sweep_contacts, count, both, there, back, arrays, published, memory, points, velocities)
+    iterate(runs.sweep_contacts, count, both, there, back, arrays, published, memory, points, velocities)
 
 
 @kernel
 def factored_rows(count, both, there, back, arrays, published, memory, points, velocities):
-    iterate_rows(factored.sweep_rows, count, both, there, back, arrays, published, memory, points, velocities)
+    iterate(factored.sweep_rows, count, both, there, back, arrays, published, memory, points, velocities)
 
 
 @kernel
 def factored_contacts(count, both, there, back, arrays, published, memory, points, velocities):
-    iterate_contacts(factored.sweep_contacts, count, both, there, back, arrays, published, memory, points, velocities)
+    iterate(factored.sweep_contacts, count, both, there, back, arrays, published, memory, points, velocities)
 
 
 @kernel
 def body_pairs_rows(count, both, there, back, arrays, published, memory, points, velocities):
-    iterate_rows(body_pairs.sweep_rows, count, both, there, back, arrays, published, memory, points, velocities)
+    iterate(body_pairs.sweep_rows, count, both, there, back, arrays, published, memory, points, velocities)
 
 
 @kernel
 def body_pairs_contacts(count, both, there, back, arrays, published, memory, points, velocities):
-    iterate_contacts(body_pairs.sweep_contacts, count, both, there, back, arrays, published, memory, points, velocities)
+    iterate(body_pairs.sweep_contacts, count, both, there, back, arrays, published, memory, points, velocities)
+
+
+@kernel
+def planar_pairs_rows(count, both, there, back, arrays, published, memory, points, velocities):
+    iterate(planar_pairs.sweep_rows, count, both, there, back, arrays, published, memory, points, velocities)
+
+
+@kernel
+def planar_pairs_contacts(count, both, there, back, arrays, published, memory, points, velocities):
+    iterate(planar_pairs.sweep_contacts, count, both, there, back, arrays, published, memory, points, velocities)

@@ -15,10 +15,11 @@ import math
 
 import numpy as np
 
-from perp.kernels.compile import inlined, kernel
+from perp.kernels.compile import kernel, uncounted
 from perp.kernels.contacts.cones import BOXES, DISCS
 from perp.kernels.contacts.local_contacts import rests, solve_convex
-from perp.kernels.storages.planar_pairs import ONCE, U1, U2, U3, U6, U12, masses, push, row_dot, sweep_rows, three
+from perp.kernels.storages.planar_pairs import U1, U2, U3, look, project_row, push_contact, row_of, row_slack
+from perp.kernels.sweeps.sweeping import sweep
 
 INVERSE, SHARE, SOFTNESS = U1, U2, U3
 U4 = np.uint64(4)
@@ -40,7 +41,7 @@ def prepare(blocks, relaxation, least_share, strongest_coupling, local):
         local[U4 * c + SOFTNESS] = 1.0 / max(stiffness, least_share * max(w_n, 0.5 * (w_n + w_t)))
 
 
-@inlined
+@uncounted
 def solve_coulomb(friction, local, k, x_n, x_t, y_n, y_t):
     """Coulomb's law for one tangent: separate, stick, or slide towards the side at which sticking leaves the interval.
 
@@ -64,56 +65,28 @@ def solve_coulomb(friction, local, k, x_n, x_t, y_n, y_t):
     return new_n, new_t
 
 
+@uncounted
+def solve_pair(contact, storage, vectors, c):
+    """A contact of two rows, solved exactly."""
+    law, cells, friction, local = contact
+    _, b, _, _, x, v = vectors
+    i = U2 * c
+    t = i + U1
+    seen, normal, old_n = look(storage, v, i), row_of(storage, i), x[i]
+    y_n = row_slack(storage, b, seen, normal, i, old_n)
+    if rests(law, old_n, y_n):
+        return
+    tangent, old_t = row_of(storage, t), x[t]
+    y_t = row_slack(storage, b, seen, tangent, t, old_t)
+    new_n, new_t = 0.0, 0.0
+    if law in (BOXES, DISCS):
+        new_n, new_t = solve_coulomb(friction[c], local, c * cells, old_n, old_t, y_n, y_t)
+    else:
+        new_n, new_t, _ = solve_convex(law, friction[c], local, c * cells, old_n, old_t, 0.0, y_n, y_t, 0.0)
+    push_contact(v, seen, normal, tangent, new_n - old_n, new_t - old_t)
+    x[i], x[t] = new_n, new_t
+
+
 @kernel
-def sweep_contacts(
-    count,
-    contacts,
-    rows,
-    rows_first,
-    law,
-    cells,
-    friction,
-    local,
-    bodies,
-    jacobian,
-    inverse_mass,
-    compliance,
-    step,
-    b,
-    lower,
-    upper,
-    x,
-    v,
-):
-    """`count` passes over the contacts, each solved exactly for its two rows, and over the rows after them."""
-    first = np.uint64(friction.size) * U2
-    for _ in range(count):
-        if rows_first:
-            sweep_rows(ONCE, first, rows, bodies, jacobian, inverse_mass, compliance, step, b, lower, upper, x, v)
-        for k in range(np.uint64(contacts.size)):
-            c = np.uint64(contacts[k])
-            i, j = U2 * c, U12 * c
-            t = i + U1
-            body_a, body_b = np.uint64(bodies[U2 * i]), np.uint64(bodies[U2 * i + U1])
-            at_a, at_b = U3 * body_a, U3 * body_b
-            v_a, v_b = three(v, at_a), three(v, at_b)
-            normal_a, normal_b = three(jacobian, j), three(jacobian, j + U3)
-            old_n = x[i]
-            y_n = row_dot(compliance[i] * old_n + b[i], normal_a, normal_b, v_a, v_b)
-            if rests(law, old_n, y_n):
-                continue
-            mass_a, mass_b = masses(inverse_mass, body_a), masses(inverse_mass, body_b)
-            tangent_a, tangent_b = three(jacobian, j + U6), three(jacobian, j + U6 + U3)
-            old_t = x[t]
-            y_t = row_dot(compliance[t] * old_t + b[t], tangent_a, tangent_b, v_a, v_b)
-            new_n, new_t = 0.0, 0.0
-            if law in (BOXES, DISCS):
-                new_n, new_t = solve_coulomb(friction[c], local, c * cells, old_n, old_t, y_n, y_t)
-            else:
-                new_n, new_t, _ = solve_convex(law, friction[c], local, c * cells, old_n, old_t, 0.0, y_n, y_t, 0.0)
-            dn, dt = new_n - old_n, new_t - old_t
-            push(v, at_a, v_a, mass_a, normal_a, tangent_a, dn, dt)
-            push(v, at_b, v_b, mass_b, normal_b, tangent_b, dn, dt)
-            x[i], x[t] = new_n, new_t
-        if not rows_first:
-            sweep_rows(ONCE, first, rows, bodies, jacobian, inverse_mass, compliance, step, b, lower, upper, x, v)
+def sweep_pairs(count, order, contact, storage, vectors):
+    sweep(solve_pair, project_row, count, order, contact, storage, vectors)

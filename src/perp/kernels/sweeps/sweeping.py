@@ -1,48 +1,85 @@
-"""Gauss-Seidel sweeps over the rows of an explicit A, written once for every storage.
+"""Skeletons of sweeps, and projected Gauss-Seidel row by row, from which the kernels of every storage are stamped.
 
-`row_slack(storage, b, x, i)` gives (A x + b)_i; each storage has its own and makes kernels of these two functions.
+A skeleton goes through contacts and rows in an order, and takes two functions that visit one of them:
+
+    visit_contact(contact, storage, vectors, c)        visit_row(storage, vectors, i, low, high)
+
+`contact` is what the rule knows of contacts: friction, and what it prepared; `vectors` are step, b, lower, upper, x, v,
+with step_i = relaxation / A_ii and the velocity v = M^-1 J^T x; where none is kept, x stands in its place. `lower` and
+`upper` start at the first row after the contacts, which have bounds of their own.
+
+Where a storage reads A row by row, `storage` is (arrays, row_slack, row_add), with its two verbs
+
+    row_slack(arrays, b, x, v, i)    gives (A x + b)_i,
+    row_add(arrays, v, i, change)    lets v follow a change of x_i,
+
+and all rules are written once, on these. Storages that know the two bodies of a contact visit it as a whole.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels.compile import inlined
+from perp.kernels.compile import spliced, uncounted
 from perp.kernels.measures.projection import clip, disc_factor
 
 ONE, TWO = np.uint64(1), np.uint64(2)
 
 
-@inlined
-def pass_over_rows(row_slack, storage, first, order, step, b, lower, upper, x):
-    """x_i <- clip(x_i - step_i y_i, lower_i, upper_i) once for each row in order (NOTES eq. 59).
-
-    step_i = relaxation / A_ii; `lower` and `upper` start at row `first`: the rows of contacts have bounds of their own.
-    """
+@uncounted
+def pass_over_rows(visit_row, order, storage, vectors):
+    """Each row in order, once."""
+    _, b, lower, upper, _, _ = vectors
+    first = np.uint64(b.size) - np.uint64(lower.size)
     for k in range(np.uint64(order.size)):
         i = np.uint64(order[k])
-        y = row_slack(storage, b, x, i)
-        x[i] = clip(x[i] - step[i] * y, lower[i - first], upper[i - first])
+        visit_row(storage, vectors, i, lower[i - first], upper[i - first])
 
 
-@inlined
-def pass_over_contacts(row_slack, storage, contacts, width, cone, friction, step, b, x):
-    """Normal, then tangents bounded by the newest normal (PGS-SM eq. 17), once for each contact in order."""
-    for k in range(np.uint64(contacts.size)):
-        contact = np.uint64(contacts[k])
-        i = contact * width
-        x[i] = max(x[i] - step[i] * row_slack(storage, b, x, i), 0.0)
-        limit = friction[contact] * x[i]
-        if cone:
-            p, q = i + ONE, i + TWO
-            slip_p = row_slack(storage, b, x, p)
-            slip_q = row_slack(storage, b, x, q)
-            x[p] -= step[p] * slip_p
-            x[q] -= step[q] * slip_q
-            factor = disc_factor(x[p], x[q], limit)
-            x[p] *= factor
-            x[q] *= factor
-        else:
-            for t in range(i + ONE, i + width):
-                y = row_slack(storage, b, x, t)
-                x[t] = clip(x[t] - step[t] * y, -limit, limit)
+@spliced
+def sweep(visit_contact, visit_row, count, order, contact, storage, vectors):
+    """`count` passes over contacts and the rows after them; `order` is (contacts, rows, rows_first)."""
+    contacts, rows, rows_first = order
+    for _ in range(count):
+        if rows_first:
+            pass_over_rows(visit_row, rows, storage, vectors)
+        for k in range(np.uint64(contacts.size)):
+            visit_contact(contact, storage, vectors, np.uint64(contacts[k]))
+        if not rows_first:
+            pass_over_rows(visit_row, rows, storage, vectors)
+
+
+@uncounted
+def project(storage, vectors, i, low, high):
+    """x_i <- clip(x_i - step_i y_i, low, high), and v follows (NOTES eq. 59)."""
+    arrays, row_slack, row_add = storage
+    step, b, _, _, x, v = vectors
+    old = x[i]
+    x[i] = clip(old - step[i] * row_slack(arrays, b, x, v, i), low, high)
+    row_add(arrays, v, i, x[i] - old)
+
+
+@uncounted
+def project_contact(contact, storage, vectors, c):
+    """Normal, then tangents bounded by the newest normal (PGS-SM eq. 17)."""
+    width, cone, friction = contact
+    arrays, row_slack, row_add = storage
+    step, b, _, _, x, v = vectors
+    i = c * width
+    project(storage, vectors, i, 0.0, np.inf)
+    limit = friction[c] * x[i]
+    if cone:
+        p, q = i + ONE, i + TWO
+        old_p, old_q = x[p], x[q]
+        slip_p = row_slack(arrays, b, x, v, p)
+        slip_q = row_slack(arrays, b, x, v, q)
+        x[p] -= step[p] * slip_p
+        x[q] -= step[q] * slip_q
+        factor = disc_factor(x[p], x[q], limit)
+        x[p] *= factor
+        x[q] *= factor
+        row_add(arrays, v, p, x[p] - old_p)
+        row_add(arrays, v, q, x[q] - old_q)
+    else:
+        for t in range(i + ONE, i + width):
+            project(storage, vectors, t, -limit, limit)

@@ -31,17 +31,22 @@ WIDEST_SCALE = 2.0**200
 
 @dataclass(frozen=True)
 class BlockSweeper:
-    """A compiled sweep and the arrays that it reads; x, the last but for a velocity, is changed in place."""
+    """A compiled sweep and the arrays that it reads; x is changed in place."""
 
     x: Vector
     kernel: Callable[..., None]
-    arrays: tuple[Any, ...]
+    contact: tuple[Any, ...]
+    """The law of the contacts, and what is known of each of them."""
+    storage: tuple[Any, ...]
+    """What the kernel knows of A."""
+    vectors: tuple[Vector, ...]
+    """step, b, lower, upper, x and its velocity; where none is kept, x stands in its place."""
     refresh: Callable[[], None] | None = None
     """Computes the velocity anew from x, where one is kept."""
 
     def sweep(self, count: int, contacts: Index, rows: Index, rows_first: bool) -> None:
         """`count` passes over the contacts and the other rows, in the order given."""
-        self.kernel(count, contacts, rows, rows_first, *self.arrays)
+        self.kernel(count, (contacts, rows, rows_first), self.contact, self.storage, self.vectors)
 
 
 def make_block_sweeper(problem: ContactProblem, relaxation: float, x: Vector) -> BlockSweeper:
@@ -63,16 +68,16 @@ def make_block_sweeper(problem: ContactProblem, relaxation: float, x: Vector) ->
     from perp.kernels.sweeps import blocked
 
     if problem.A.is_dense:
-        return BlockSweeper(x, blocked.sweep_dense, (*plain, problem.A.array().reshape(-1), *vectors))
+        return BlockSweeper(x, blocked.sweep_dense, plain, (problem.A.array().reshape(-1),), (*vectors, x))
     rows = problem.A.compressed()
     compressed = (rows.pointers, rows.indices, rows.values)
     blocks = _find_blocks(rows, problem)
     if blocks is None:
-        return BlockSweeper(x, blocked.sweep_compressed, (*plain, *compressed, *vectors))
+        return BlockSweeper(x, blocked.sweep_compressed, plain, compressed, (*vectors, x))
     padded = np.zeros(3 * -(-problem.n // 3))
     padded[: problem.n] = x
-    arrays = (law, cells, problem.friction, local, *blocks, *compressed, *vectors[:-1], padded)
-    return BlockSweeper(padded[: problem.n], blocked.sweep_blocks, arrays)
+    swept = (*vectors[:-1], padded, padded)
+    return BlockSweeper(padded[: problem.n], blocked.sweep_blocks, (plain, blocks), compressed, swept)
 
 
 def _row_steps(problem: ContactProblem, relaxation: float) -> Vector:
@@ -120,7 +125,7 @@ def _sweep_factored(A: FactoredOperator, contact: tuple[Any, ...], vectors: tupl
     from perp.kernels.sweeps import blocked
 
     rows = sweep_factored(A, vectors, None)
-    return BlockSweeper(rows.x, blocked.sweep_factored, (*contact, *rows.arrays), rows.refresh)
+    return BlockSweeper(rows.x, blocked.sweep_factored, contact, rows.storage, rows.vectors, rows.refresh)
 
 
 def _sweep_body_pairs(
@@ -135,20 +140,20 @@ def _sweep_body_pairs(
     Contacts at points, which is what rigid bodies have, are recognised and swept with less to read.
     """
     from perp.kernels.storages import body_pairs
-    from perp.kernels.sweeps import blocked_pairs, blocked_points
+    from perp.kernels.sweeps import blocked_pairs
 
     x, velocity = vectors[-1], np.empty(6 * (pairs.body_count + 1))
     refresh = partial(body_pairs.velocity, pairs.bodies, pairs.jacobian, pairs.inverse_mass, x, velocity)
     refresh()
     scaled, _ = pairs.scaled(first=problem.contact_rows)
-    arrays = (pairs.bodies, pairs.jacobian, pairs.inverse_mass, scaled, A.compliance, *vectors, velocity)
-    points = np.empty(15 * problem.contacts)
-    if not blocked_points.find_points(pairs.bodies, pairs.jacobian, np.uint64(pairs.body_count), SAME, points):
-        return BlockSweeper(x, blocked_pairs.sweep_contacts, (*contact, *arrays), refresh)
-    _, cells, _, local = contact
-    sticking = np.empty(9 * problem.contacts)
-    blocked_points.prepare_sticking(problem.model == "box", cells, local, sticking)
-    return BlockSweeper(x, blocked_points.sweep_contacts, (*contact, sticking, points, *arrays), refresh)
+    storage = (pairs.bodies, pairs.jacobian, pairs.inverse_mass, scaled, A.compliance)
+    points, kernel = np.empty(15 * problem.contacts), blocked_pairs.sweep_pairs
+    if blocked_pairs.find_points(pairs.bodies, pairs.jacobian, np.uint64(pairs.body_count), SAME, points):
+        _, cells, _, local = contact
+        sticking = np.empty(9 * problem.contacts)
+        blocked_pairs.prepare_sticking(problem.model == "box", cells, local, sticking)
+        contact, kernel = (*contact, sticking, points), blocked_pairs.sweep_points
+    return BlockSweeper(x, kernel, contact, storage, (*vectors, velocity), refresh)
 
 
 def _sweep_planar_pairs(
@@ -162,8 +167,8 @@ def _sweep_planar_pairs(
     parts = (planar.bodies, planar.jacobian, planar.inverse_mass)
     refresh = partial(planar_pairs.velocity, *parts, x, velocity)
     refresh()
-    arrays = (*contact, *parts, A.compliance, *vectors, velocity)
-    return BlockSweeper(x, planar_blocked.sweep_contacts, arrays, refresh)
+    storage = (*parts, A.compliance)
+    return BlockSweeper(x, planar_blocked.sweep_pairs, contact, storage, (*vectors, velocity), refresh)
 
 
 def _prepare_planar_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint64, Vector]:

@@ -65,29 +65,20 @@ def make_modulus_sweeper(problem: Problem, sight: Sight, x: Vector) -> ModulusSw
     bound, u = make_sweeper(problem, 1.0, x), x.copy()
     tuned = {body_pairs: modulus_body_pairs, planar_pairs: planar_modulus}.get(bound.kernels)
     if tuned is not None and sight.is_newest and not sight.printed:
-        arrays = bound.arrays if bound.contact is not None else _without_contacts(problem, bound)
-
-        def sweep_pairs(count: int, keep: float, drop: float) -> None:
-            tuned.sweep(count, keep, drop, friction, u, *arrays)
-
-        return ModulusSweeper(sweep_pairs, arrays[-6], u, bound.refresh, many=True)
+        coupling = np.empty(0) if bound.contact is None else bound.contact[-1]
+        return _bind(tuned.sweep_pairs, bound, (), (friction, coupling), u, many=True)
     if tuned is not None:
         assert problem.A.factored is not None
-        bound = sweep_factored(problem.A.factored, bound.arrays[-6:-1], None)  # step, b, lower, upper, x
+        bound = sweep_factored(problem.A.factored, bound.vectors[:-1], None)
     names = {dense: "sweep_dense", csr: "sweep_csr", runs: "sweep_runs", factored: "sweep_factored"}
-    kernel = getattr(modulus, names[bound.kernels])
-    arrays = (sight.lag, sight.lead, sight.printed, width, friction, u, *bound.arrays)
-
-    def sweep_rows(count: int, keep: float, drop: float) -> None:
-        kernel(count, keep, drop, *arrays)
-
-    return ModulusSweeper(sweep_rows, arrays[-5 if bound.refresh is None else -6], u, bound.refresh, sight.is_newest)
+    kernel, seen = getattr(modulus, names[bound.kernels]), (sight.lag, sight.lead, sight.printed)
+    return _bind(kernel, bound, seen, (width, friction), u, many=sight.is_newest)
 
 
-def _without_contacts(problem: Problem, bound: Sweeper) -> tuple[Any, ...]:
-    """The arrays of the contact kernel for a problem that has none: its inverse masses and no couplings."""
-    assert problem.A.factored is not None
-    no_coupling, pairs = np.empty(0), problem.A.factored.pairs
-    if pairs is None:
-        return (*bound.arrays[:3], no_coupling, *bound.arrays[3:])
-    return (*bound.arrays[:2], pairs.inverse_mass, no_coupling, *bound.arrays[2:])
+def _bind(
+    kernel: Callable[..., None], bound: Sweeper, seen: tuple[Any, ...], contact: tuple[Any, ...], u: Vector, many: bool
+) -> ModulusSweeper:
+    def sweep(count: int, keep: float, drop: float) -> None:
+        kernel(count, (keep, drop, *seen), contact, u, bound.storage, bound.vectors)
+
+    return ModulusSweeper(sweep, bound.vectors[0], u, bound.refresh, many)

@@ -88,7 +88,7 @@ class NNCG(Method[NNCGState]):
     def start(self, problem: Problem, x: Vector) -> NNCGState:
         point = x.copy()
         sweeper = make_sweeper(problem, 1.0, point)
-        v = np.empty(0) if sweeper.refresh is None else sweeper.arrays[-1]
+        v = np.empty(0) if sweeper.refresh is None else sweeper.vectors[-1]
         return NNCGState(
             x,
             sweeper,
@@ -127,19 +127,18 @@ class NNCG(Method[NNCGState]):
         state.counters["restarts"] = float(state.memory[1])
 
     def _iterate(self, state: NNCGState, count: int) -> None:
-        from perp.kernels.storages import planar_pairs
-        from perp.kernels.sweeps import nncg, planar_nncg
+        from perp.kernels.sweeps import nncg
 
         sweeper = state.sweeper
         storage = sweeper.kernels.__name__.rpartition(".")[2]
         what = "rows" if sweeper.contact is None else "contacts"
-        arrays = (*(sweeper.contact or ()), *sweeper.arrays)
+        arrays: tuple[Any, ...] = (sweeper.storage, sweeper.vectors)
+        if sweeper.contact is not None:
+            arrays = (sweeper.contact, *arrays)
         points = (state.x, state.point, state.before, state.direction)
         published = self.restart == "published"
-        kernels = planar_nncg if sweeper.kernels is planar_pairs else nncg
-        getattr(kernels, f"{storage}_{what}")(
-            count, *state.passes, arrays, published, state.memory, points, state.velocities
-        )
+        kernel = getattr(nncg, f"{storage}_{what}")
+        kernel(count, *state.passes, arrays, published, state.memory, points, state.velocities)
 
 
 def _passes(problem: Problem, order: str) -> tuple[Any, ...]:

@@ -23,27 +23,30 @@ from perp.solvers.splitting.orders import Index
 
 @dataclass(frozen=True)
 class Sweeper:
-    """Kernels of one storage and the arrays that they read; x, the last but for a velocity, is changed in place."""
+    """Kernels of one storage and the arrays that they read; x is changed in place."""
 
     kernels: ModuleType
-    arrays: tuple[Any, ...]
+    storage: tuple[Any, ...]
+    """What the kernels know of A."""
+    vectors: tuple[Vector, ...]
+    """step, b, lower, upper, x and its velocity; where none is kept, x stands in its place."""
     contact: tuple[Any, ...] | None
-    """For contact problems: the shape of a contact and the coefficients of friction."""
+    """For contact problems: the shape of a contact, where it matters, and the coefficients of friction."""
     refresh: Callable[[], None] | None = None
     """Computes the velocity anew from x, where one is kept: after 1e12 has come and gone, rounding has spoilt it."""
 
     @property
     def x(self) -> Vector:
         """What is swept."""
-        x: Vector = self.arrays[-1 if self.refresh is None else -2]
-        return x
+        return self.vectors[4]
 
     def sweep(self, count: int, contacts: Index, rows: Index, rows_first: bool) -> None:
         """`count` passes over the contacts and the other rows, in the order given."""
         if self.contact is None:
-            self.kernels.sweep_rows(count, np.uint64(0), rows, *self.arrays)
+            self.kernels.sweep_rows(count, rows, self.storage, self.vectors)
         else:
-            self.kernels.sweep_contacts(count, contacts, rows, rows_first, *self.contact, *self.arrays)
+            order = (contacts, rows, rows_first)
+            self.kernels.sweep_contacts(count, order, self.contact, self.storage, self.vectors)
 
 
 def make_sweeper(problem: Problem, relaxation: float, x: Vector) -> Sweeper:
@@ -57,7 +60,7 @@ def make_sweeper(problem: Problem, relaxation: float, x: Vector) -> Sweeper:
     if A.is_dense:
         from perp.kernels.storages import dense
 
-        return Sweeper(dense, (A.array().reshape(-1), *vectors), contact)
+        return Sweeper(dense, (A.array().reshape(-1),), (*vectors, x), contact)
     if (factored := A.factored) is not None:
         if factored.pairs is not None and fits_pairs(problem, factored.pairs, 3):
             return _sweep_body_pairs(problem, factored, factored.pairs, vectors)
@@ -99,10 +102,10 @@ def _sweep_compressed_rows(A: SparseOperator, vectors: tuple[Vector, ...], conta
     if A.runs is not None:
         from perp.kernels.storages import runs
 
-        return Sweeper(runs, (*A.runs, A.values, *vectors), contact)
+        return Sweeper(runs, (*A.runs, A.values), (*vectors, vectors[-1]), contact)
     from perp.kernels.storages import csr
 
-    return Sweeper(csr, (A.pointers, A.indices, A.values, *vectors), contact)
+    return Sweeper(csr, (A.pointers, A.indices, A.values), (*vectors, vectors[-1]), contact)
 
 
 def sweep_factored(A: FactoredOperator, vectors: tuple[Vector, ...], contact: tuple[Any, ...] | None) -> Sweeper:
@@ -113,7 +116,7 @@ def sweep_factored(A: FactoredOperator, vectors: tuple[Vector, ...], contact: tu
     velocity = np.empty(A.mass.dofs)
     refresh = partial(factored.velocity, *W, vectors[-1], velocity)
     refresh()
-    return Sweeper(factored, (*J, *W, A.compliance, *vectors, velocity), contact, refresh)
+    return Sweeper(factored, (*J, *W, A.compliance), (*vectors, velocity), contact, refresh)
 
 
 def _sweep_body_pairs(problem: Problem, A: FactoredOperator, pairs: BodyPairs, vectors: tuple[Vector, ...]) -> Sweeper:
@@ -123,14 +126,13 @@ def _sweep_body_pairs(problem: Problem, A: FactoredOperator, pairs: BodyPairs, v
     velocity = np.empty(6 * (pairs.body_count + 1))
     refresh = partial(body_pairs.velocity, pairs.bodies, pairs.jacobian, pairs.inverse_mass, vectors[-1], velocity)
     refresh()
-    tail = (A.compliance, *vectors, velocity)
-    if not isinstance(problem, ContactProblem):
-        return Sweeper(body_pairs, (pairs.bodies, pairs.jacobian, pairs.scaled()[0], *tail), None, refresh)
-    scaled, _ = pairs.scaled(first=problem.contact_rows)
-    blocks = problem.contact_blocks
-    coupling = np.stack([blocks[:, 0, 1], blocks[:, 0, 2], blocks[:, 1, 2]], axis=1).reshape(-1)
-    arrays = (pairs.bodies, pairs.jacobian, pairs.inverse_mass, coupling, scaled, *tail)
-    return Sweeper(body_pairs, arrays, (problem.has_discs, problem.friction), refresh)
+    contact, first = None, 0
+    if isinstance(problem, ContactProblem):
+        first, blocks = problem.contact_rows, problem.contact_blocks
+        coupling = np.stack([blocks[:, 0, 1], blocks[:, 0, 2], blocks[:, 1, 2]], axis=1).reshape(-1)
+        contact = (problem.has_discs, problem.friction, coupling)
+    storage = (pairs.bodies, pairs.jacobian, pairs.inverse_mass, pairs.scaled(first=first)[0], A.compliance)
+    return Sweeper(body_pairs, storage, (*vectors, velocity), contact, refresh)
 
 
 def _sweep_planar_pairs(
@@ -143,11 +145,10 @@ def _sweep_planar_pairs(
     parts = (planar.bodies, planar.jacobian, planar.inverse_mass)
     refresh = partial(planar_pairs.velocity, *parts, vectors[-1], velocity)
     refresh()
-    tail = (A.compliance, *vectors, velocity)
-    if not isinstance(problem, ContactProblem):
-        return Sweeper(planar_pairs, (*parts, *tail), None, refresh)
-    coupling = problem.contact_blocks[:, 0, 1].copy()
-    return Sweeper(planar_pairs, (*parts, coupling, *tail), (problem.friction,), refresh)
+    contact = None
+    if isinstance(problem, ContactProblem):
+        contact = (problem.friction, problem.contact_blocks[:, 0, 1].copy())
+    return Sweeper(planar_pairs, (*parts, A.compliance), (*vectors, velocity), contact, refresh)
 
 
 def fits_pairs(problem: Problem, pairs: BodyPairs | PlanarPairs, size: int) -> bool:
