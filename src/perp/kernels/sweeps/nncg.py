@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels.compile import inlined, kernel
+from perp.kernels.compile import kernel, uncounted
 from perp.kernels.storages import body_pairs, csr, dense, factored, planar_pairs, runs
 
 ONCE = np.int64(1)  # typed: for a plain 1 Numba would compile the callee a second time
 U1, U2, U3, U4 = (np.uint64(k) for k in range(1, 5))
 
 
-@inlined
+@uncounted
 def measure(point, before, direction):
     """(|d|^2, d · direction) for d = point - before, with four partial sums each."""
     s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = 0.0
@@ -42,7 +42,7 @@ def measure(point, before, direction):
     return (s0 + s1) + (s2 + s3), (t0 + t1) + (t2 + t3)
 
 
-@inlined
+@uncounted
 def move(beta, point, before, direction):
     """direction = beta direction + (what the sweep changed), point += beta (the old direction), before = point."""
     for i in range(np.uint64(point.size)):
@@ -52,7 +52,7 @@ def move(beta, point, before, direction):
         before[i] = point[i]
 
 
-@inlined
+@uncounted
 def stay(point, before, direction):
     """direction = 0, before = point."""
     for i in range(np.uint64(point.size)):
@@ -60,7 +60,7 @@ def stay(point, before, direction):
         before[i] = point[i]
 
 
-@inlined
+@uncounted
 def add_momentum(published, memory, is_last, points, velocities):
     """What follows a sweep. With d = PGS(point) - point, which is minus the gradient:
 
@@ -93,7 +93,7 @@ def add_momentum(published, memory, is_last, points, velocities):
         move(beta, velocity, velocity_before, velocity_direction)
 
 
-@inlined
+@uncounted
 def iterate(sweep, count, both, there, back, arrays, published, memory, points, velocities):
     """`count` iterations."""
     for k in range(count):
