@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 from numba import config, njit
+from numba.core.registry import cpu_target
 
 from perp.kernels.source_stamp import source_stamp
 
@@ -41,7 +42,8 @@ _SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": 
 _NO_CFUNC: dict[str, Any] = {"no_cfunc_wrapper": True}
 _UNSEEN: dict[str, Any] = {"no_cpython_wrapper": True, **_NO_CFUNC}
 """No wrapper for C, nor one for Python, which must not call these."""
-_UNCOUNTED: dict[str, Any] = {"_nrt": False, **_UNSEEN}
+_UNCOUNTED: dict[str, Any] = _UNSEEN | ({"_nrt": False} if hasattr(cpu_target.options, "_nrt") else {})
+"""The option is Numba's own; a Numba without it counts references, and these functions are slower."""
 
 _cached: Any = njit(cache=True, **_SETTINGS, **_NO_CFUNC)
 _cached_unseen: Any = njit(cache=True, **_SETTINGS, **_UNSEEN)
