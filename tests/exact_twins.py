@@ -13,6 +13,20 @@ from itertools import combinations
 import numpy as np
 
 
+def no_limit() -> None:
+    """Of the time for exact arithmetic."""
+
+
+def whole(seed: int, n: int, size: int = 3) -> list[list[int]]:
+    """A random matrix of whole numbers."""
+    return np.random.default_rng(seed).integers(-size, size + 1, (n, n)).tolist()
+
+
+def all_sets(n: int) -> list[tuple[int, ...]]:
+    """Every set of rows but the empty one."""
+    return [rows for k in range(1, n + 1) for rows in combinations(range(n), k)]
+
+
 def is_feasible(A: np.ndarray, b: np.ndarray) -> bool:
     return any(True for _ in corners(A, b))
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
+from exact_twins import all_sets, no_limit, whole
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -18,18 +17,6 @@ from perp.problems.exact_elimination import (
     principal,
     to_integers,
 )
-
-
-def no_limit() -> None:
-    pass
-
-
-def whole(seed: int, n: int, size: int = 3) -> list[list[int]]:
-    return np.random.default_rng(seed).integers(-size, size + 1, (n, n)).tolist()
-
-
-def all_sets(n: int) -> list[tuple[int, ...]]:
-    return [rows for k in range(1, n + 1) for rows in combinations(range(n), k)]
 
 
 @given(st.integers(0, 2**31), st.integers(1, 5))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
+from exact_twins import all_sets, no_limit, whole
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,18 +21,6 @@ from perp.problems.exact_elimination import (
     to_integers,
     whole_row,
 )
-
-
-def no_limit() -> None:
-    pass
-
-
-def whole(seed: int, n: int, size: int = 3) -> list[list[int]]:
-    return np.random.default_rng(seed).integers(-size, size + 1, (n, n)).tolist()
-
-
-def all_sets(n: int) -> list[tuple[int, ...]]:
-    return [rows for k in range(1, n + 1) for rows in combinations(range(n), k)]
 
 
 def test_every_float_is_a_whole_number_of_a_common_unit():

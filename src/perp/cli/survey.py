@@ -72,9 +72,8 @@ def survey(
     Exit codes: 0 every problem was solved (or proved to have no solution) by some method, 1 some were not, 2 bad usage
     or no problem at all, 130 interrupted. Ctrl-C ends the survey; what is finished is printed and written.
     """
-    from perp.lab.plots import require_matplotlib
     from perp.lab.survey import NO_METHOD, NOT_READ, Survey, find_candidates, undecided
-    from perp.lab.survey_file import PICTURES, read_survey, write_profile, write_survey
+    from perp.lab.survey_file import read_survey, write_profile, write_survey
     from perp.solvers.stopping import Stopping
     from perp.solvers.warm_up import warm_up
 
@@ -87,11 +86,7 @@ def survey(
         raise CommandError(f"{folder}: there is no such folder")
     require_target(csv, resume)
     if profile is not None:
-        if profile.suffix.lower() not in PICTURES:
-            raise CommandError(f"--profile {profile}: the name must end in {', '.join(PICTURES)}")
-        require_place("--profile", profile)
-        with refusing(MissingExtra):
-            require_matplotlib()
+        require_picture(profile)
     former: list[SurveyRow] = []
     if resume and csv is not None and csv.exists():
         with refusing(FileFormatError, OSError):
@@ -152,7 +147,8 @@ def load_method(word: str) -> Method:
     from perp.solvers.method import Method
 
     place, _, name = word.rpartition(":")
-    spec = spec_from_file_location(Path(place).stem, place) if Path(place).is_file() else None
+    own_name = f"perp_survey_{Path(place).stem}"  # which hides no other module
+    spec = spec_from_file_location(own_name, place) if Path(place).is_file() else None
     if spec is None or spec.loader is None:
         raise CommandError(f"--methods {word}: there is no Python file {place}")
     module = module_from_spec(spec)
@@ -183,6 +179,17 @@ def require_target(csv: Path | None, resume: bool) -> None:
             raise CommandError("--resume keeps the rows of a file: name it with --csv FILE")
         return
     require_place("--csv", csv)
+
+
+def require_picture(profile: Path) -> None:
+    from perp.lab.plots import require_matplotlib
+    from perp.lab.survey_file import PICTURES
+
+    if profile.suffix.lower() not in PICTURES:
+        raise CommandError(f"--profile {profile}: the name must end in {', '.join(PICTURES)}")
+    require_place("--profile", profile)
+    with refusing(MissingExtra):
+        require_matplotlib()
 
 
 def require_place(option: str, path: Path) -> None:

@@ -142,7 +142,6 @@ class _Run:
         self.iteration, self.checks, self.next_mark = 0, 0, 1
         self.seconds = self.setup_seconds = 0.0
         self.rows: list[Row] = []
-        self.least: list[float] = []
         self.merit, self.unchanged = inf, 0
         self.offer_watch: Watch | None = None
         self.check_every = stop.check_every or method.check_every
@@ -226,7 +225,6 @@ class _Run:
             log_check(self.method.label, self.rows[-1])
         if residual < self.best_residual:
             self.best_residual, self.best_iteration, self.best_check = residual, self.iteration, self.checks
-        self.least.append(self.best_residual)
         verdict = None if self.callback is None else self._ask(self.callback, answer)
         if residual <= self.stop.tol:
             self.best_iteration = self.iteration
@@ -286,7 +284,7 @@ class _Run:
         if self.iteration < FIRST_LOOK_AHEAD * self.check_every:
             return 0.0
         middle = bisect_left(self.rows, 0.5 * self.iteration, key=lambda row: row[0])
-        fallen = log(self.least[middle] / self.best_residual)
+        fallen = log(min(row[2] for row in self.rows[: middle + 1]) / self.best_residual)
         left = log(self.best_residual / self.stop.tol) if self.stop.tol > 0.0 else inf
         rest = self.iteration - self.rows[middle][0]
         return self.iteration + rest * left / fallen if fallen > 0.0 else inf

@@ -49,6 +49,10 @@ class ConeRows:
             block[self.row[wide] + k] = wide
         return block
 
+    def in_units(self, x: Vector) -> Vector:
+        """The caller's x in the units of the cones; 0 where it is 0 in any case."""
+        return np.multiply(x, self.unit, out=np.zeros(self.unit.size), where=np.isfinite(self.unit))
+
     def block_means(self, diagonal: Vector) -> Vector:
         """The mean A_ii of each block, for its rows; a row without one has a typical one."""
         block = self.block_of_row

@@ -10,7 +10,7 @@ step is a poor start for the next one. Proximal steps stay near the last impulse
     y_i + eps w_i (x_i - c_i)    in place of y_i,    w_i the mean A_ii of the contact,
 
 for eps = 1e-2, 1e-3, ...; each solution is the next c (proximal point method, Rockafellar 1976; with Coulomb friction
-its convergence is not proved). The residual of the rigid law is at most eps w |x - c|, so it falls with eps and with
+its convergence is not proved). The residual of the rigid law is then about eps w |x - c|: it falls with eps and with
 the change of x.
 """
 
@@ -41,8 +41,8 @@ SHORT_PATH, FAR = 25, 10.0
 """Iterations of a path that starts next to a point; it also stops at the first fold. It is not tried where F is more
 than so many times its unit."""
 
-FIRST_SHARE, NEXT_SHARE, LEAST_SHARE = 1e-2, 0.1, 1e-10
-"""eps of the first proximal step, its factor from one step to the next, and its least value."""
+SHARES = tuple(10.0**-k for k in range(2, 11))
+"""eps of the proximal steps, in turn."""
 
 PROXIMAL_SUCCESS, SLOW, PROXIMAL_FACTORISATIONS = 1e-9, 0.1, 200
 """F, as a share of its unit, at which a proximal step is solved; the share of the residual that the first two steps may
@@ -184,21 +184,21 @@ def _proximal_steps(options: PathOptions, problem: Problem, state: ConicState) -
     """Proximal steps from the caller's point; a step that fails is followed by one with a larger eps."""
     from perp.kernels.conic.path import FACTORISATIONS
 
-    x, share, marks = state.x, FIRST_SHARE, state.marks
+    x, turn, marks = state.x, 0, state.marks
     residuals = [look(problem, x)[0]]
     most = marks[FACTORISATIONS] + PROXIMAL_FACTORISATIONS
-    while LEAST_SHARE <= share <= FIRST_SHARE and marks[FACTORISATIONS] < most:
-        with _pulled_to(state, x, share):
+    while 0 <= turn < len(SHARES) and marks[FACTORISATIONS] < most:
+        with _pulled_to(state, x, SHARES[turn]):
             found = yield from _solve_next_to(options, problem, state, x)
         if found is None:
-            share /= NEXT_SHARE
+            turn -= 1
             continue
         x = state.x = found
         state.is_due = True
         residuals.append(look(problem, x)[0])
         if len(residuals) == 3 and not residuals[-1] <= SLOW * residuals[0]:
             return
-        share *= NEXT_SHARE
+        turn += 1
 
 
 @contextmanager
@@ -212,7 +212,7 @@ def _pulled_to(state: ConicState, x: Vector, share: float) -> Iterator[None]:
     soft = share * rows.block_means(conic.diagonal * friction**2) / friction**2
     soft[rows.block_of_row < 0] = 0.0
     R[layout.C] = conic.compliance + soft
-    R[layout.B] = conic.b - soft * np.multiply(x, rows.unit, out=np.zeros(x.size), where=np.isfinite(rows.unit))
+    R[layout.B] = conic.b - soft * rows.in_units(x)
     try:
         yield
     finally:

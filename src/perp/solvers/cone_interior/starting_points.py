@@ -26,9 +26,9 @@ def take(problem: Problem, state: ConicState, x: Vector) -> None:
     """Put x and its velocities into the iterate."""
     from perp.kernels.conic import layout
 
-    A, unit = problem.A.factored, state.rows.unit
+    A = problem.A.factored
     assert A is not None
-    state.iterate.rows[layout.X] = np.multiply(x, unit, out=np.zeros(unit.size), where=np.isfinite(unit))
+    state.iterate.rows[layout.X] = state.rows.in_units(x)
     moved = np.where(state.rows.block_of_row >= 0, x, 0.0)  # b has what rows that cannot move do to the others
     state.iterate.bodies[layout.V] = A.velocity(moved)[state.conic.system.rows]
 
