@@ -1,0 +1,83 @@
+"""Modules of perp are executed when somebody first asks for one of their names, not when they are imported.
+
+`from perp.kernels.factors import lu` at the top of a file therefore costs next to nothing and may be part of a cycle;
+`lu.factorise(...)` later executes the file (and so imports Numba). `from perp.kernels.factors.lu import factorise` asks
+for a name and executes it at once. Import the module where loading must wait, the name everywhere else.
+
+Python's own `importlib.util.LazyLoader` does the same; before Python 3.12 two threads that ask for the same module at
+the same time may see half of it, and `inspect.getmodule` executes all modules that wait. Here one lock guards all
+loading, and only a name that is missing triggers it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from threading import RLock
+from types import ModuleType
+from typing import Any
+
+_LOCK = RLock()
+
+
+class _Waiting(ModuleType):
+    """A module whose file has not been executed yet."""
+
+    def __getattr__(self, name: str) -> Any:
+        with _LOCK:
+            spec = self.__spec__
+            if type(self) is _Waiting and spec is not None and spec.loader is not None:
+                self.__class__ = _Loading  # a name that is asked for in the middle is missing, as in any cycle
+                try:
+                    spec.loader.exec_module(self)
+                    self.__class__ = ModuleType
+                except BaseException:
+                    self.__class__ = _Waiting
+                    raise
+        return ModuleType.__getattribute__(self, name)
+
+
+class _Loading(_Waiting):
+    """The same while its file is executed."""
+
+
+class _Later(Loader):
+    """Makes the module, and leaves its execution for later."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = module.__loader__ = self._loader
+        module.__class__ = _Waiting
+
+
+class _Finder(MetaPathFinder):
+    """Finds the modules below one package as Python does, and lets them wait."""
+
+    def __init__(self, package: str) -> None:
+        self._start = f"{package}."
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not fullname.startswith(self._start):
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Later(spec.loader)
+        return spec
+
+
+def load_later(package: str) -> None:
+    """From now on the modules below a package wait, until somebody asks for one of their names."""
+    sys.meta_path.insert(0, _Finder(package))
