@@ -14,6 +14,7 @@ import numpy as np
 import perp
 from benchmarks.friction_problems import SOFT, Case
 from benchmarks.progress import say
+from perp.extras import mujoco
 from perp.problems.inputs import Vector
 from perp.scenes import Scene
 from perp.scenes import make as make_scene
@@ -85,7 +86,7 @@ def time_mujoco(name: str, run: Run) -> str | None:
     if not isinstance(scene.world, RigidWorld):
         return None
     bodies = scene.world.shapes_and_masses
-    mujoco, model = bodies.mujoco, copy(bodies.given)
+    model = copy(bodies.given)
     model.opt.timestep = scene.dt
     data = mujoco.MjData(model)
     seconds, contacts = [], []

@@ -14,6 +14,7 @@ from rich.table import Table
 import perp
 from benchmarks.tables import add_row, make_table
 from perp import scenes
+from perp.extras import mujoco
 from perp.solvers.method import Method
 from perp.worlds import ContactWorld, Solve, StepReport
 from perp.worlds.rigid3d import RigidWorld
@@ -148,14 +149,14 @@ def _collision_seconds(world: ContactWorld) -> float:
     """The collision detection by itself: MuJoCo's, or our own for discs."""
     if isinstance(world, RigidWorld):
         shapes = world.shapes_and_masses
-        return _seconds(lambda: shapes.mujoco.mj_collision(shapes.model, shapes.data))
+        return _seconds(lambda: mujoco.mj_collision(shapes.model, shapes.data))
     return _seconds(lambda: world.find_contacts(1 / 60))
 
 
 def _mujoco_step(world: RigidWorld, solver: str) -> tuple[int, float]:
     """Contacts and median seconds of MuJoCo's step of the same bodies, with its soft contacts."""
     shapes = world.shapes_and_masses
-    mujoco, model = shapes.mujoco, shapes.model
+    model = shapes.model
     data = mujoco.MjData(model)
     model.opt.timestep = 1 / 60
     model.opt.solver = getattr(mujoco.mjtSolver, f"mjSOL_{solver}")

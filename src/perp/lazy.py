@@ -29,18 +29,22 @@ class _Waiting(ModuleType):
         with _LOCK:
             spec = self.__spec__
             if type(self) is _Waiting and spec is not None and spec.loader is not None:
-                self.__class__ = _Loading  # a name that is asked for in the middle is missing, as in any cycle
+                _become(self, _Loading)  # a name that is asked for in the middle is missing, as in any cycle
                 try:
                     spec.loader.exec_module(self)
-                    self.__class__ = ModuleType
+                    _become(self, ModuleType)
                 except BaseException:
-                    self.__class__ = _Waiting
+                    _become(self, _Waiting)
                     raise
         return ModuleType.__getattribute__(self, name)
 
 
 class _Loading(_Waiting):
     """The same while its file is executed."""
+
+
+def _become(module: ModuleType, kind: type[ModuleType]) -> None:
+    module.__class__ = kind
 
 
 class _Later(Loader):
@@ -58,7 +62,7 @@ class _Later(Loader):
     def exec_module(self, module: ModuleType) -> None:
         if module.__spec__ is not None:
             module.__spec__.loader = module.__loader__ = self._loader
-        module.__class__ = _Waiting
+        _become(module, _Waiting)
 
 
 class _Finder(MetaPathFinder):

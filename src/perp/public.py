@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perp import gallery, linalg, recording, scenes, simulation, worlds
+from perp import gallery, linalg
 from perp.linalg.classes import MatrixClasses, Verdict, check_witness, classify
 from perp.linalg.contact_compliance import contact_compliance
 from perp.problems.box import BoxLCP

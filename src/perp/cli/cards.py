@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from perp.gallery import Option
@@ -73,10 +76,6 @@ def tell_options(options: Mapping[str, Option]) -> str:
 
 
 def _show_table(heading: str, cards: Sequence[Card]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(heading, *cards[0].properties, header_style="bold", show_lines=True)
     for card in cards:
         name = Text.assemble((card.name, "bold cyan"), "\n", (card.remark, "dim"))

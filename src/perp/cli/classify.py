@@ -9,6 +9,9 @@ import typer
 
 from perp.cli.errors import refusing
 from perp.errors import FileFormatError, InvalidProblem, MissingExtra
+from perp.lab import results
+from perp.linalg import classes
+from perp.problems import files
 
 
 def classify(
@@ -25,15 +28,10 @@ def classify(
 
     Yes and no are proved for the very numbers in the file; a no comes with a witness.
     """
-    from perp.linalg import classes
-    from perp.problems.files import load
-
     with refusing(FileFormatError, InvalidProblem, MissingExtra, OSError, MemoryError):
-        problem = load(file)
+        problem = files.load(file)
     found = classes.classify(problem, max_seconds=max_seconds)
     if json:
-        from perp.lab.results import to_json
-
-        typer.echo(to_json(found.to_dict()))
+        typer.echo(results.to_json(found.to_dict()))
     else:
         typer.echo(str(found))

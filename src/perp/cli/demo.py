@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
+from perp.cli import progress
 from perp.cli.errors import refusing
 from perp.errors import MissingExtra
+from perp.lab import demo as demos
 
 
 def demo(
@@ -18,10 +20,7 @@ def demo(
 
     Writes report.html, one file with tables and convergence plots, and results.json, the numbers behind them.
     """
-    from perp.cli.progress import following_campaign
-    from perp.lab.demo import run_demo
-
-    with refusing(MissingExtra, OSError), following_campaign() as reporter:
-        made = run_demo(out, reporter=reporter)
+    with refusing(MissingExtra, OSError), progress.following_campaign() as reporter:
+        made = demos.run_demo(out, reporter=reporter)
     typer.echo("Methods that end at the limit of iterations are slow on that problem, not wrong: the report says why.")
     typer.echo(f"wrote {made.report} and {made.results}")

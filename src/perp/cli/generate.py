@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from perp import gallery
+from perp.cli import cards
 from perp.cli.cards import describe_options, tell_options
 from perp.cli.errors import CommandError, refusing
 from perp.cli.options import split_assignments
 from perp.errors import FileFormatError, MissingExtra, suggest
+from perp.lab import results
+from perp.problems import files
 
 if TYPE_CHECKING:
     from perp.gallery import Kind
@@ -45,19 +49,16 @@ def generate(
     if out is None:
         raise CommandError("--out FILE is needed: where to write the problem")
 
-    from perp.gallery import kinds, make
-    from perp.problems.files import save
-
-    known = kinds()
+    known = gallery.kinds()
     if kind not in known:
         raise CommandError(f"kind {kind!r} is unknown{suggest(kind, known)}")
     words = split_assignments(option or [])
     with refusing(ValueError, TypeError):
         parsers = known[kind].options
         options = {name: parsers[name].parse(text) if name in parsers else text for name, text in words.items()}
-        example = make(kind, n=n, seed=seed, **options)
+        example = gallery.make(kind, n=n, seed=seed, **options)
     with refusing(FileFormatError, MissingExtra, OSError):
-        save(example.problem, out, x=example.x)
+        files.save(example.problem, out, x=example.x)
     typer.echo(f"wrote {out}: {repr(example.problem).strip('<>')}")
     stored = "its solution is stored in the file" if example.x is not None else "no solution is stored"
     typer.echo(f"expected: {example.expected.replace('_', ' ')}; {stored}")
@@ -66,16 +67,13 @@ def generate(
 
 
 def show_kinds(as_json: bool) -> None:
-    from perp.gallery import kinds
-
     if as_json:
-        from perp.lab.results import to_json
-
-        typer.echo(to_json([describe_kind(kind) for kind in kinds().values()]))
+        typer.echo(results.to_json([describe_kind(kind) for kind in gallery.kinds().values()]))
         return
-    from perp.cli.cards import Card, show_cards
 
-    show_cards("kind", [Card(kind.name, f"n = {kind.n}", card_properties(kind)) for kind in kinds().values()])
+    cards.show_cards(
+        "kind", [cards.Card(kind.name, f"n = {kind.n}", card_properties(kind)) for kind in gallery.kinds().values()]
+    )
 
 
 def describe_kind(kind: Kind) -> dict[str, object]:

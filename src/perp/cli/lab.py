@@ -10,10 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich import box
+from rich.console import Console
 
+from perp.cli import cards, options, progress
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import INTERRUPTED
 from perp.errors import MissingExtra, suggest
+from perp.lab import results
+from perp.lab.experiments import catalogue
+from perp.lab.publication import comparison as comparisons
+from perp.lab.publication import report as reports
+from perp.lab.runs import cluster as clusters
+from perp.lab.runs import driver, isolation, lock, plan
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,19 +69,15 @@ def list_experiments(
     json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
 ) -> None:
     """List every experiment: source, figure or table, what it claims, rows at full size, and expected minutes."""
-    from perp.lab.experiments.catalogue import all_experiments, find_effort, find_experiment
-
     with refusing(ValueError):
-        chosen = [find_experiment(identity) for identity in ids] if ids else all_experiments()
+        chosen = [catalogue.find_experiment(identity) for identity in ids] if ids else catalogue.all_experiments()
     entries = [experiment.facts() for experiment in chosen]
     if json:
-        from perp.lab.results import to_json
-
-        typer.echo(to_json(entries))
+        typer.echo(results.to_json(entries))
     elif ids:
         _show_whole(entries)
     else:
-        _show_lines(entries, find_effort(chosen))
+        _show_lines(entries, catalogue.find_effort(chosen))
 
 
 @lab.command()
@@ -127,25 +132,16 @@ def run(
 
     Exit codes: 0 every task has a row, 2 bad usage, 130 interrupted (rows are kept).
     """
-    from perp.cli.options import split_assignments
-    from perp.cli.progress import following_tasks
-    from perp.lab.experiments.catalogue import find_experiment
-    from perp.lab.runs.cluster import ClusterError
-    from perp.lab.runs.driver import run_tasks
-    from perp.lab.runs.isolation import CannotStart
-    from perp.lab.runs.lock import FolderInUse
-    from perp.lab.runs.plan import with_options
-
     if workers is not None and cluster is not None:
         raise CommandError("--workers and --cluster: the workers of a cluster are those that it has")
-    experiments = [find_experiment(identity) for identity in chosen_ids(ids)]
+    experiments = [catalogue.find_experiment(identity) for identity in chosen_ids(ids)]
     tasks = [task for experiment in experiments for task in experiment.make_tasks(quick)]
     with refusing(ValueError, TypeError):
-        tasks = with_options(tasks, split_assignments(assign or [], "--set"))
-    refused = (MissingExtra, ClusterError, FolderInUse, CannotStart, OSError)
+        tasks = plan.with_options(tasks, options.split_assignments(assign or [], "--set"))
+    refused = (MissingExtra, clusters.ClusterError, lock.FolderInUse, isolation.CannotStart, OSError)
     try:
-        with refusing(*refused), following_tasks() as reporter:
-            outcome = run_tasks(
+        with refusing(*refused), progress.following_tasks() as reporter:
+            outcome = driver.run_tasks(
                 tasks, out, workers=workers, resume=resume, retry=retry, cluster=cluster, reporter=reporter
             )
     except KeyboardInterrupt:
@@ -171,15 +167,13 @@ def report(
 
     Exit codes: 0 done, 1 written but some part could not be made (it is named), 2 bad usage or no rows.
     """
-    from rich.console import Console
-
-    from perp.lab.publication.report import write_report
-
     if not run.is_dir():
         raise CommandError(f"{run}: there is no such folder; 'perp lab run' makes one")
     console = Console(stderr=True)
     with refusing(MissingExtra, OSError, ValueError), console.status("reading rows") as line:
-        made = write_report(run, out or run / "report", told=lambda identity: line.update(f"drawing {identity}"))
+        made = reports.write_report(
+            run, out or run / "report", told=lambda identity: line.update(f"drawing {identity}")
+        )
     typer.echo(f"wrote {made.page}, and beside it figures and the CSV files of rows and verdicts")
     _name_skipped(made.skipped)
     if made.troubles:
@@ -202,43 +196,37 @@ def compare(
 
     Exit codes: 0 compared, whatever has changed; 2 bad usage, or a folder without rows.
     """
-    from perp.lab.publication.comparison import compare_folders
-
     for folder in (first, second):
         if not folder.is_dir():
             raise CommandError(f"{folder}: there is no such folder")
     with refusing(MissingExtra, OSError, ValueError):
-        comparison = compare_folders(first, second)
+        comparison = comparisons.compare_folders(first, second)
     if json:
-        from perp.lab.results import to_json
-
-        typer.echo(to_json(comparison.as_plain()))
+        typer.echo(results.to_json(comparison.as_plain()))
         return
     _show_comparison(comparison)
 
 
 def chosen_ids(words: list[str]) -> list[str]:
     """Ids in the order of the catalogue: named one by one, by their source, or all."""
-    from perp.lab.experiments.catalogue import FILES
-
-    sources = {identity.partition("-")[0] for identity in FILES}
+    sources = {identity.partition("-")[0] for identity in catalogue.FILES}
     chosen: set[str] = set()
     for word in words:
         if word == EVERYTHING:
-            chosen |= set(FILES)
+            chosen |= set(catalogue.FILES)
         elif word in sources:
-            chosen |= {identity for identity in FILES if identity.startswith(f"{word}-")}
-        elif word in FILES:
+            chosen |= {identity for identity in catalogue.FILES if identity.startswith(f"{word}-")}
+        elif word in catalogue.FILES:
             chosen.add(word)
         else:
-            raise CommandError(f"experiment {word!r} is unknown{suggest(word, [*FILES, *sources, EVERYTHING])}")
-    return [identity for identity in FILES if identity in chosen]
+            raise CommandError(
+                f"experiment {word!r} is unknown{suggest(word, [*catalogue.FILES, *sources, EVERYTHING])}"
+            )
+    return [identity for identity in catalogue.FILES if identity in chosen]
 
 
 def _show_lines(entries: list[dict[str, Any]], effort: Effort) -> None:
     """One line per experiment; then how much all of them ask for."""
-    from perp.cli.cards import show_lines
-
     head = ("id", "rows", "minutes", "claims", "source, what it shows, and its first claim")
     lines = [
         (
@@ -251,7 +239,7 @@ def _show_lines(entries: list[dict[str, Any]], effort: Effort) -> None:
         )
         for entry in entries
     ]
-    show_lines([head, *lines])
+    cards.show_lines([head, *lines])
     claims = sum(len(entry["claims"]) for entry in entries)
     typer.echo(
         f"\n{len(entries)} experiments with {claims} claims: {effort.rows:,} rows at full size and about "
@@ -260,12 +248,10 @@ def _show_lines(entries: list[dict[str, Any]], effort: Effort) -> None:
 
 
 def _show_whole(entries: list[dict[str, Any]]) -> None:
-    from perp.cli.cards import Card, show_cards
-
-    show_cards(
+    cards.show_cards(
         "experiment",
         [
-            Card(
+            cards.Card(
                 entry["id"],
                 f"{entry['source']}, {entry['item']}",
                 {
@@ -306,8 +292,6 @@ def _summary(outcome: Outcome, out: Path) -> str:
 
 
 def _show_comparison(comparison: Comparison) -> None:
-    from rich.console import Console
-
     console = Console(width=shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH)
     for table in (_claims(comparison), _methods(comparison), _statuses(comparison), _experiments(comparison)):
         if table.row_count:
@@ -363,7 +347,6 @@ def _experiments(comparison: Comparison) -> Table:
 
 
 def _table(title: str, *headings: str) -> Table:
-    from rich import box
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", header_style="bold", box=box.SIMPLE_HEAD)

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from perp.cli import cards as cardss
 from perp.cli.errors import CommandError
 from perp.errors import suggest
+from perp.lab import results
+from perp.solvers import roster
 from perp.solvers.options.docs import About, option_docs
 
 if TYPE_CHECKING:
@@ -24,22 +27,17 @@ def methods(
 
     perp methods NAME also says what each option means.
     """
-    from perp.solvers.roster import BY_NAME, METHODS
-
     for name in names or ():
-        if name not in BY_NAME:
-            raise CommandError(f"method {name!r} is unknown{suggest(name, BY_NAME)}")
-    chosen = [BY_NAME[name] for name in names] if names else METHODS
+        if name not in roster.BY_NAME:
+            raise CommandError(f"method {name!r} is unknown{suggest(name, roster.BY_NAME)}")
+    chosen = [roster.BY_NAME[name] for name in names] if names else roster.METHODS
     entries = [describe_method(method) for method in chosen]
     if json:
-        from perp.lab.results import to_json
-
-        typer.echo(to_json(entries))
+        typer.echo(results.to_json(entries))
         return
-    from perp.cli.cards import Card, show_cards, show_lines
 
     cards = [
-        Card(
+        cardss.Card(
             entry["name"],
             entry["family"],
             {
@@ -53,13 +51,13 @@ def methods(
         )
         for entry in entries
     ]
-    show_cards("method", cards)
+    cardss.show_cards("method", cards)
     if names:
         for method in chosen:
             typer.echo(f"\n{method.name}\n\n{inspect.getdoc(method)}")
             if rows := option_rows(method):
                 typer.echo(f"\nOptions of {method.name}:\n")
-                show_lines(rows)
+                cardss.show_lines(rows)
 
 
 def option_rows(method: type[Method]) -> list[tuple[str, str]]:

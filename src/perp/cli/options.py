@@ -15,8 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from perp import scenes
+from perp.cli import cards
 from perp.cli.errors import CommandError, refusing
 from perp.errors import InvalidProblem, MissingAbility, suggest
+from perp.linalg import contact_compliance
+from perp.linalg import contact_compliance as contact_compliances
+from perp.problems import friction, inputs
 
 if TYPE_CHECKING:
     from perp.problems.problem import Problem
@@ -79,12 +84,10 @@ class SceneCommand(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         super().format_help(ctx, formatter)
-        from perp.cli.cards import tell_options
-        from perp.scenes import kinds
 
-        known = kinds()
+        known = scenes.kinds()
         for name in (word for word in ctx.meta.get(WORDS, ()) if word in known):
-            typer.echo(f"Options of {name}, each as --NAME VALUE:\n\n{tell_options(known[name].options)}\n")
+            typer.echo(f"Options of {name}, each as --NAME VALUE:\n\n{cards.tell_options(known[name].options)}\n")
 
 
 def merge_options(kind: SceneKind, sizes: list[str], ctx: Any) -> dict[str, str]:
@@ -119,29 +122,23 @@ def split_assignments(words: Sequence[str], flag: str = "--option") -> dict[str,
 
 def read_compliance(value: float | None, units: str | None) -> tuple[float, str] | None:
     """The number and its units; None where nothing was said."""
-    from perp.linalg.contact_compliance import UNITS
-    from perp.problems.inputs import require_number
-
     if value is None:
         if units is not None:
             raise CommandError(f"--compliance-units {units}: the number is missing: add --contact-compliance VALUE")
         return None
     with refusing(ValueError):
-        require_number(value, "--contact-compliance")
-    if units is not None and units not in UNITS:
-        raise CommandError(f"--compliance-units {units!r} is unknown{suggest(units, UNITS)}")
+        inputs.require_number(value, "--contact-compliance")
+    if units is not None and units not in contact_compliance.UNITS:
+        raise CommandError(f"--compliance-units {units!r} is unknown{suggest(units, contact_compliance.UNITS)}")
     return float(value), "by_inertia" if units is None else units
 
 
 def with_compliance(problem: Problem, compliance: tuple[float, str]) -> Problem:
     """The problem of a file with this compliance in the place of what its contacts have."""
-    from perp.linalg.contact_compliance import contact_compliance
-    from perp.problems.friction import ContactProblem
-
-    if not isinstance(problem, ContactProblem):
+    if not isinstance(problem, friction.ContactProblem):
         raise CommandError(f"--contact-compliance: the file holds no contacts, but a {problem.kind} problem")
     with refusing(InvalidProblem, MissingAbility):
-        return problem.with_compliance(contact_compliance(problem, *compliance))
+        return problem.with_compliance(contact_compliances.contact_compliance(problem, *compliance))
 
 
 def take_unknown(words: list[str], takes_value: Mapping[str, bool], command: str) -> tuple[list[str], dict[str, str]]:

@@ -20,6 +20,8 @@ from rich.progress import Task as BarTask
 from rich.table import Table
 from rich.text import Text
 
+from perp.lab.runs import measurement
+
 if TYPE_CHECKING:
     from perp.lab import campaign
     from perp.lab.campaign import Instance
@@ -283,9 +285,7 @@ class RowTable:
 
 
 def is_trouble(ended: Ended) -> bool:
-    from perp.lab.runs.measurement import TROUBLE
-
-    return ended.status in TROUBLE
+    return ended.status in measurement.TROUBLE
 
 
 def trouble(task: Task, ended: Ended) -> str:

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from perp import scenes as sceness
+from perp.cli import cards
 from perp.cli.cards import describe_options, tell_options
 from perp.cli.errors import CommandError
 from perp.errors import suggest
+from perp.lab import results
 
 if TYPE_CHECKING:
     from perp.scenes import SceneKind
@@ -25,26 +28,19 @@ def scenes(
     perp scenes NAME shows one with its options, and how it is run by default; perp simulate NAME runs it, with
     --OPTION VALUE for each that shall be another.
     """
-    from perp.scenes import kinds
-
-    by_name = kinds()
+    by_name = sceness.kinds()
     if name is not None and name not in by_name:
         raise CommandError(f"scene {name!r} is unknown{suggest(name, by_name)}")
     known = list(by_name.values()) if name is None else [by_name[name]]
     if json:
-        from perp.lab.results import to_json
-
-        typer.echo(to_json([describe_scene(kind) for kind in known]))
+        typer.echo(results.to_json([describe_scene(kind) for kind in known]))
         return
     if name is None:
-        from perp.cli.cards import show_lines
-
-        show_lines([(kind.name, kind.source, kind.description) for kind in known])
+        cards.show_lines([(kind.name, kind.source, kind.description) for kind in known])
         typer.echo("\nperp scenes NAME shows one with its options; perp simulate NAME --OPTION VALUE ... runs it.")
         return
-    from perp.cli.cards import Card, show_cards
 
-    show_cards("scene", [Card(kind.name, kind.source, card_properties(kind)) for kind in known])
+    cards.show_cards("scene", [cards.Card(kind.name, kind.source, card_properties(kind)) for kind in known])
 
 
 def describe_scene(kind: SceneKind) -> dict[str, Any]:

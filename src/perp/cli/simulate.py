@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from perp import scenes, simulation
+from perp.cli import progress
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import INTERRUPTED, NOT_CONVERGED
 from perp.cli.options import (
@@ -30,6 +32,11 @@ from perp.cli.options import (
 )
 from perp.cli.solve import LAWS, choose
 from perp.errors import FileFormatError, InvalidProblem, MethodRefused, MissingAbility, MissingExtra, suggest
+from perp.extras import h5py, matplotlib
+from perp.lab import results, scene_picture
+from perp.problems import inputs
+from perp.simulation import recorder, settings
+from perp.simulation import result_text as result_texts
 
 if TYPE_CHECKING:
     from perp.recording.frame_writer import FrameWriter
@@ -86,8 +93,6 @@ def simulate(
 
     Exit codes: 0 every step was taken, 1 the state became infinite, 2 bad usage or a bad file, 130 interrupted.
     """
-    from perp.cli.progress import following_steps
-
     compliance = read_compliance(contact_compliance, compliance_units)
     made = build_scene(scene, size or [], seed, model, cold, ctx, compliance)
     with naming("--method-option"):
@@ -100,7 +105,7 @@ def simulate(
     with refusing(*REFUSALS), ExitStack() as stack, advising("add" if method is None else "choose another"):
         folder = targets.open_folder(run, stack)
         recorder = targets.open_recorder(run, settings, stack)
-        on_step = stack.enter_context(following_steps(steps, quiet=quiet or json))
+        on_step = stack.enter_context(progress.following_steps(steps, quiet=quiet or json))
         result = run.go(recorder, folder, on_step)
     targets.draw(run, result)
     show(run, result, targets, None if recorder is None else recorder.frames, json)
@@ -126,19 +131,16 @@ class Run:
 
     def check(self) -> RunSettings:
         """Refuse what makes no sense, before anything is written."""
-        from perp.problems.inputs import require_count
-        from perp.simulation.settings import read_settings
-
         if self.islands and self.scene.world.grid() is not None:
             raise CommandError(f"--islands: {self.scene.name} is a liquid, which has no heaps of bodies to solve apart")
         with refusing(ValueError, TypeError):
-            require_count(self.steps, "steps")
-            return read_settings(self.scene, **self._arguments())
+            inputs.require_count(self.steps, "steps")
+            return settings.read_settings(self.scene, **self._arguments())
 
     def go(self, record: FrameWriter | None, dump: ProblemFolder | None, callback: OnStep | None) -> SimulationResult:
-        from perp.simulation import simulate
-
-        return simulate(self.scene, self.steps, **self._arguments(), record=record, dump=dump, callback=callback)
+        return simulation.simulate(
+            self.scene, self.steps, **self._arguments(), record=record, dump=dump, callback=callback
+        )
 
     def _arguments(self) -> dict[str, Any]:
         return {
@@ -163,9 +165,7 @@ def build_scene(
 
     `ctx` knows those options that stood in the line under their own names (`options.SceneCommand`).
     """
-    from perp.scenes import kinds, make
-
-    known = kinds()
+    known = scenes.kinds()
     if name not in known:
         raise CommandError(f"scene {name!r} is unknown{suggest(name, known)}")
     if model is not None and model not in LAWS:
@@ -183,7 +183,7 @@ def build_scene(
         }
         if model is not None and "model" in parsers:
             options["model"] = model
-        made = make(name, seed=0 if seed is None else seed, **options)
+        made = scenes.make(name, seed=0 if seed is None else seed, **options)
     if seed is not None and not known[name].seeded:
         typer.echo(f"perp: note: {name} has no random numbers; --seed changes nothing", err=True)
     world: Any = made.world
@@ -212,16 +212,12 @@ class Targets:
     def check(self, run: Run) -> None:
         """Find out before the work, not after it, that something has no place to go or no package to make it."""
         if self.record is not None:
-            from perp.recording.frame_writer import require_h5py
-
             with refusing(MissingExtra):
-                require_h5py()
+                h5py.require()
             require_target("--record", self.record, RECORDINGS)
         if self.plot is not None:
-            from perp.lab.plots import require_matplotlib
-
             with refusing(MissingExtra):
-                require_matplotlib()
+                matplotlib.require()
             require_target("--plot", self.plot, PICTURES)
         if self.dump is not None and self.dump.exists() and not self.dump.is_dir():
             raise CommandError(f"--dump-problems {self.dump}: that is a file; the name of a folder is needed")
@@ -230,28 +226,24 @@ class Targets:
         if self.dump_format == "fclib" and run.scene.world.grid() is not None:
             raise CommandError(f"--dump-format fclib: FCLIB holds contacts, and {run.scene.name} is a liquid; use npz")
 
-    def open_folder(self, run: Run, stack: ExitStack) -> ProblemFolder | None:
-        from perp.simulation import ProblemFolder
-
+    def open_folder(self, run: Run, stack: ExitStack) -> simulation.ProblemFolder | None:
         if self.dump is None:
             return None
-        return stack.enter_context(ProblemFolder(self.dump, run.scene.world, self.dump_format))
+        return stack.enter_context(simulation.ProblemFolder(self.dump, run.scene.world, self.dump_format))
 
     def open_recorder(self, run: Run, settings: RunSettings, stack: ExitStack) -> FrameWriter | None:
-        from perp.simulation.recorder import record_run
-
         if self.record is None:
             return None
-        return stack.enter_context(record_run(self.record, settings, run.method_options))
+        return stack.enter_context(recorder.record_run(self.record, settings, run.method_options))
 
     def draw(self, run: Run, result: SimulationResult) -> None:
-        from perp.lab.scene_picture import draw_frame
-
         if self.plot is not None:
             settings, world = result.settings, result.world
             title = f"{run.scene.name}, {settings.method_name}, t = {result.frame.time:.4g} s"
             with refusing(OSError):
-                draw_frame(result.frame, world.grid() or world.shapes(), self.plot, dt=settings.dt, title=title)
+                scene_picture.draw_frame(
+                    result.frame, world.grid() or world.shapes(), self.plot, dt=settings.dt, title=title
+                )
 
     def written(self) -> dict[str, str | None]:
         return {
@@ -264,13 +256,10 @@ class Targets:
 def show(run: Run, result: SimulationResult, targets: Targets, frames: int | None, as_json: bool) -> None:
     """`frames` were recorded."""
     if as_json:
-        from perp.lab.results import to_json
-
-        typer.echo(to_json(describe_run(run, result) | targets.written()))
+        typer.echo(results.to_json(describe_run(run, result) | targets.written()))
         return
-    from perp.simulation.result_text import result_text
 
-    typer.echo(result_text(result, run.method_options))
+    typer.echo(result_texts.result_text(result, run.method_options))
     for name, path in targets.written().items():
         if path is not None:
             typer.echo(f"wrote {path}{f' ({frames} frames)' if name == 'record' else ''}")

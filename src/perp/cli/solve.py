@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from perp.cli import cards, progress
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import INTERRUPTED, NOT_CONVERGED
 from perp.cli.options import ComplianceUnits, ContactCompliance, read_compliance, split_assignments, with_compliance
 from perp.errors import FileFormatError, InvalidProblem, MethodRefused, MissingAbility, MissingExtra, suggest
+from perp.lab import answers, results
+from perp.problems import files, friction
+from perp.solvers import api, loop, roster, stopping
+from perp.solvers.auto import explain as explains
+from perp.solvers.islands import islands as islandss
+from perp.solvers.islands import results as resultss
+from perp.solvers.options import words as wordss
 
 LAWS = ("box", "cone", "convex")
 """Those that need nothing but the coefficients of friction."""
@@ -74,13 +82,6 @@ def solve(
 
     Ctrl-C stops the solve; the best point so far is printed, and saved if --out is given.
     """
-    from perp.cli.progress import watching
-    from perp.problems.files import load, load_solution
-    from perp.solvers import api
-    from perp.solvers.islands.islands import solve_islands
-    from perp.solvers.loop import SolveInterrupted
-    from perp.solvers.stopping import Stopping
-
     if explain and json:
         raise CommandError("--explain is for people; --json has the same under 'methods'")
     chosen = choose(method, split_assignments(option or []))
@@ -88,10 +89,10 @@ def solve(
     if out is not None:
         require_target(out)
     with refusing(ValueError):
-        stop = Stopping().with_changes(tol=tol, max_iterations=max_iterations, max_seconds=max_seconds)
+        stop = stopping.Stopping().with_changes(tol=tol, max_iterations=max_iterations, max_seconds=max_seconds)
     with refusing(FileFormatError, InvalidProblem, MissingExtra, OSError, MemoryError):
-        problem = load(file)
-        known = load_solution(file)
+        problem = files.load(file)
+        known = files.load_solution(file)
         if model is not None:
             problem, known = change_law(problem, known, model)
     if compliance is not None:
@@ -100,13 +101,13 @@ def solve(
     try:
         with (
             refusing(MethodRefused, InvalidProblem, MissingAbility, MissingExtra, MemoryError),
-            watching(quiet=json) as callback,
+            progress.watching(quiet=json) as callback,
         ):
             if explain:
                 tell_choice(problem, chosen, stop.tol)
-            run = solve_islands if islands else api.solve
+            run = islandss.solve_islands if islands else api.solve
             result = run(problem, chosen, stop=stop, callback=callback)
-    except SolveInterrupted as interrupt:
+    except loop.SolveInterrupted as interrupt:
         finish(file, interrupt.partial_result, known, json, out, explain=explain)
         raise typer.Exit(INTERRUPTED) from None
     finish(file, result, known, json, out, explain=explain)
@@ -116,30 +117,25 @@ def solve(
 
 def choose(name: str, words: dict[str, str]) -> Method | str:
     """The method with the options that the command line gives it."""
-    from perp.solvers.options.words import read_words
-    from perp.solvers.roster import BY_NAME, make_method
-
     if name == "auto":
         if words:
             raise CommandError(f"--option {next(iter(words))}: 'auto' chooses for itself; name a --method")
         return name
-    if name not in BY_NAME:
-        raise CommandError(f"method {name!r} is unknown{suggest(name, [*BY_NAME, 'auto'])}")
+    if name not in roster.BY_NAME:
+        raise CommandError(f"method {name!r} is unknown{suggest(name, [*roster.BY_NAME, 'auto'])}")
     try:
-        options = read_words(BY_NAME[name], words)
+        options = wordss.read_words(roster.BY_NAME[name], words)
     except ValueError as error:
         raise CommandError(f"--option {error}") from error
     with refusing(ValueError, TypeError):
-        return make_method(name, options)
+        return roster.make_method(name, options)
 
 
 def change_law(problem: Problem, known: Vector | None, model: str) -> tuple[Problem, Vector | None]:
     """The contacts under that law; a solution that was stored with them belongs to their own."""
-    from perp.problems.friction import ContactProblem
-
     if model not in LAWS:
         raise CommandError(f"--model {model!r} is unknown{suggest(model, LAWS)}")
-    if not isinstance(problem, ContactProblem):
+    if not isinstance(problem, friction.ContactProblem):
         raise CommandError(f"--model {model}: the file holds no contacts, but a {problem.kind} problem")
     return (problem, known) if problem.model == model else (problem.with_model(model), None)
 
@@ -154,16 +150,12 @@ def require_target(out: Path) -> None:
 
 def tell_choice(problem: Problem, chosen: Method | str, tol: float) -> None:
     """What "auto" sees and asks; a method that was named needs no reason."""
-    from perp.solvers.auto.explain import explain
-
-    reason = explain(problem, tol=tol) if isinstance(chosen, str) else f"{chosen.label} was asked for by name"
+    reason = explains.explain(problem, tol=tol) if isinstance(chosen, str) else f"{chosen.label} was asked for by name"
     typer.echo(f"{reason}\n")
 
 
 def tell_attempts(result: Result) -> None:
     """One line a method or step: how it ended, residual, iterations, seconds, and why it was taken."""
-    from perp.cli.cards import show_lines
-
     rows = [("step", "ended", "residual", "iterations", "seconds", "why")]
     for attempt in result.methods:
         ended = "-" if attempt.status is None else attempt.status.name
@@ -171,7 +163,7 @@ def tell_attempts(result: Result) -> None:
         rows.append(
             (attempt.method, ended, residual, f"{attempt.iterations}", f"{attempt.seconds:.2g}", attempt.why or "-")
         )
-    show_lines(rows)
+    cards.show_lines(rows)
     typer.echo("")
 
 
@@ -179,16 +171,12 @@ def finish(
     file: Path, result: Result, known: Vector | None, as_json: bool, out: Path | None, *, explain: bool = False
 ) -> None:
     """Save first, then print: what was reached should survive a closed terminal."""
-    from perp.lab.answers import distance, save_answer
-
     if out is not None:
         with refusing(OSError):
-            save_answer(result, out)
-    apart = None if known is None else distance(result.x, known)
+            answers.save_answer(result, out)
+    apart = None if known is None else answers.distance(result.x, known)
     if as_json:
-        from perp.lab.results import to_json
-
-        typer.echo(to_json(describe_result(file, result, apart, out)))
+        typer.echo(results.to_json(describe_result(file, result, apart, out)))
     else:
         if explain:
             tell_attempts(result)
@@ -226,9 +214,7 @@ def describe_result(file: Path, result: Result, apart: float | None, out: Path |
 
 def describe_islands(result: Result) -> dict[str, int] | None:
     """How many, with how many rows at most, and how many failed; None for a problem that was solved as a whole."""
-    from perp.solvers.islands.results import IslandsResult
-
-    if not isinstance(result, IslandsResult):
+    if not isinstance(result, resultss.IslandsResult):
         return None
     largest = max(island.rows.size for island in result.islands)
     failed = sum(not part.success for part in result.parts)

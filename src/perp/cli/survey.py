@@ -11,11 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from perp.cli import survey_table
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import INTERRUPTED, NOT_CONVERGED
 from perp.cli.solve import LAWS
 from perp.errors import FileFormatError, MissingExtra, suggest
+from perp.extras import matplotlib
+from perp.lab import results, survey_file
+from perp.lab import survey as surveys
+from perp.solvers import method, roster, stopping
+from perp.solvers import method as methods
+from perp.solvers import warm_up as warm_ups
 
 if TYPE_CHECKING:
     from perp.lab.survey import SurveyRow
@@ -72,16 +81,11 @@ def survey(
     Exit codes: 0 every problem was solved (or proved to have no solution) by some method, 1 some were not, 2 bad usage
     or no problem at all, 130 interrupted. Ctrl-C ends the survey; what is finished is printed and written.
     """
-    from perp.lab.survey import NO_METHOD, NOT_READ, Survey, find_candidates, undecided
-    from perp.lab.survey_file import read_survey, write_profile, write_survey
-    from perp.solvers.stopping import Stopping
-    from perp.solvers.warm_up import warm_up
-
     names = chosen_methods(methods)
     if model is not None and model not in LAWS:
         raise CommandError(f"--model {model!r} is unknown{suggest(model, LAWS)}")
     with refusing(ValueError):
-        Stopping(tol=tol, max_seconds=seconds)
+        stopping.Stopping(tol=tol, max_seconds=seconds)
     if not folder.is_dir():
         raise CommandError(f"{folder}: there is no such folder")
     require_target(csv, resume)
@@ -90,61 +94,56 @@ def survey(
     former: list[SurveyRow] = []
     if resume and csv is not None and csv.exists():
         with refusing(FileFormatError, OSError):
-            former = read_survey(csv)
-    plan = Survey(tol, seconds, names, model)
-    candidates = find_candidates(folder)
+            former = survey_file.read_survey(csv)
+    plan = surveys.Survey(tol, seconds, names, model)
+    candidates = surveys.find_candidates(folder)
     finished = {(row.problem, row.method): row for row in former}
     rows: list[SurveyRow] = []
     was_interrupted = False
     try:
         with following(len(candidates)) as (started, done):
             if any(candidate.has_known_suffix for candidate in candidates):
-                warm_up()
+                warm_ups.warm_up()
             for candidate in candidates:
                 for row in plan.run(candidate, finished, started):
                     rows.append(row)
                 if csv is not None:
                     with refusing(OSError):
-                        write_survey(csv, rows)
+                        survey_file.write_survey(csv, rows)
                 done(candidate.name)
     except KeyboardInterrupt:
         was_interrupted = True
         if csv is not None:
             with refusing(OSError):
-                write_survey(csv, rows)
+                survey_file.write_survey(csv, rows)
     show_rows(rows, json)
-    if profile is not None and any(row.status not in (NOT_READ, NO_METHOD) for row in rows):
+    if profile is not None and any(row.status not in (surveys.NOT_READ, surveys.NO_METHOD) for row in rows):
         with refusing(OSError):
-            write_profile(profile, rows)
+            survey_file.write_profile(profile, rows)
     if was_interrupted:
         raise typer.Exit(INTERRUPTED)
-    if all(row.status in (NOT_READ, NO_METHOD) for row in rows):
+    if all(row.status in (surveys.NOT_READ, surveys.NO_METHOD) for row in rows):
         raise CommandError(f"{folder}: no file of this folder holds a problem that one of the methods fits")
-    if undecided(rows):
+    if surveys.undecided(rows):
         raise typer.Exit(NOT_CONVERGED)
 
 
 def chosen_methods(text: str | None) -> tuple[str | Method, ...] | None:
     """`pgs,auto,mine.py:BB` as names, each of which must be known, and methods that are loaded from files."""
-    from perp.lab.survey import AUTO
-    from perp.solvers.roster import BY_NAME
-
     if text is None:
         return None
     words = [word for word in (word.strip() for word in text.split(",")) if word]
     for word in words:
-        if ":" not in word and word not in (AUTO, *BY_NAME):
-            raise CommandError(f"--methods: method {word!r} is unknown{suggest(word, [AUTO, *BY_NAME])}")
+        if ":" not in word and word not in (surveys.AUTO, *roster.BY_NAME):
+            raise CommandError(f"--methods: method {word!r} is unknown{suggest(word, [surveys.AUTO, *roster.BY_NAME])}")
     if not words:
         raise CommandError("--methods: no method is named")
     return tuple(load_method(word) if ":" in word else word for word in words)
 
 
-def load_method(word: str) -> Method:
+def load_method(word: str) -> methods.Method:
     """`FILE.py:NAME`: a subclass of `Method` that needs no options, or an instance of one."""
     from importlib.util import module_from_spec, spec_from_file_location
-
-    from perp.solvers.method import Method
 
     place, _, name = word.rpartition(":")
     own_name = f"perp_survey_{Path(place).stem}"  # which hides no other module
@@ -159,17 +158,15 @@ def load_method(word: str) -> Method:
         method = found() if isinstance(found, type) else found
     except Exception as trouble:
         raise CommandError(f"--methods {word}: {type(trouble).__name__}: {trouble}") from trouble
-    if not isinstance(method, Method):
+    if not isinstance(method, methods.Method):
         known = [key for key, value in vars(module).items() if _is_method(value, module.__name__)]
         raise CommandError(f"--methods {word}: {name} is no method there{suggest(name, known)}")
     return method
 
 
 def _is_method(value: object, module: str) -> bool:
-    from perp.solvers.method import Method
-
     kind = value if isinstance(value, type) else type(value)
-    return issubclass(kind, Method) and kind.__module__ == module
+    return issubclass(kind, method.Method) and kind.__module__ == module
 
 
 def require_target(csv: Path | None, resume: bool) -> None:
@@ -182,14 +179,11 @@ def require_target(csv: Path | None, resume: bool) -> None:
 
 
 def require_picture(profile: Path) -> None:
-    from perp.lab.plots import require_matplotlib
-    from perp.lab.survey_file import PICTURES
-
-    if profile.suffix.lower() not in PICTURES:
-        raise CommandError(f"--profile {profile}: the name must end in {', '.join(PICTURES)}")
+    if profile.suffix.lower() not in survey_file.PICTURES:
+        raise CommandError(f"--profile {profile}: the name must end in {', '.join(survey_file.PICTURES)}")
     require_place("--profile", profile)
     with refusing(MissingExtra):
-        require_matplotlib()
+        matplotlib.require()
 
 
 def require_place(option: str, path: Path) -> None:
@@ -199,15 +193,11 @@ def require_place(option: str, path: Path) -> None:
 
 def show_rows(rows: list[SurveyRow], as_json: bool) -> None:
     if as_json:
-        from perp.lab.results import to_json
-
-        typer.echo(to_json([asdict(row) for row in rows]))
+        typer.echo(results.to_json([asdict(row) for row in rows]))
         return
-    from perp.cli.survey_table import show_table
-    from perp.solvers.roster import BY_NAME
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
-    typer.echo(show_table(rows, list(BY_NAME), width))
+    typer.echo(survey_table.show_table(rows, list(roster.BY_NAME), width))
 
 
 Followers = tuple[Callable[[str, str], object], Callable[[str], object]]
@@ -216,9 +206,6 @@ Followers = tuple[Callable[[str, str], object], Callable[[str], object]]
 @contextmanager
 def following(problems: int) -> Iterator[Followers]:
     """Two functions to call when a run starts and when a problem is done: a bar on a terminal, else a line each."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     console = Console(stderr=True)
     if not console.is_terminal:
         count = 0

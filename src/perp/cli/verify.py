@@ -12,6 +12,8 @@ from perp.cli.errors import CommandError, refusing
 from perp.cli.group import NOT_CONVERGED
 from perp.cli.options import ComplianceUnits, ContactCompliance, read_compliance, with_compliance
 from perp.errors import FileFormatError, InvalidProblem, MissingExtra
+from perp.lab import answers, results
+from perp.problems import files, proofs, residuals
 
 
 def verify(
@@ -42,14 +44,10 @@ def verify(
 
     Where contacts have a compliance, the residual is that of the compliant law; that of the rigid one is shown, too.
     """
-    from perp.lab.answers import load_answer
-    from perp.problems import proofs, residuals
-    from perp.problems.files import load, load_solution
-
     compliance = read_compliance(contact_compliance, compliance_units)
     with refusing(FileFormatError, InvalidProblem, MissingExtra, OSError, MemoryError):
-        problem = load(file)
-        x = load_solution(file) if answer is None else load_answer(answer)
+        problem = files.load(file)
+        x = files.load_solution(file) if answer is None else answers.load_answer(answer)
     if x is None:
         raise CommandError(f"{file}: no solution is stored with this problem; give a file that has one")
     if compliance is not None:
@@ -59,12 +57,10 @@ def verify(
         proof = proofs.prove(problem, x) if prove else None
         bounds = proofs.error_bounds(problem, x) if prove else ()
     if json:
-        from perp.lab.results import to_json
-
         document = asdict(measured)
         if proof is not None:
             document |= {"proof": _as_data(proof), "error_bounds": [_as_data(bound) for bound in bounds]}
-        typer.echo(to_json(document))
+        typer.echo(results.to_json(document))
     else:
         verdict = "within" if measured.residual <= tol else "NOT within"
         typer.echo(f"{measured}\n\nthe residual is {verdict} the tolerance {tol:g}")

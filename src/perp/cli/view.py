@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from perp import recording as recordings
+from perp.cli import progress
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import NOT_CONVERGED
 from perp.cli.options import (
@@ -29,6 +31,9 @@ from perp.cli.options import (
 from perp.cli.simulate import Run, build_scene, naming
 from perp.cli.solve import choose
 from perp.errors import FileFormatError, MissingExtra
+from perp.viewer import messages
+from perp.viewer.serving import assets, export, server
+from perp.viewer.sessions import recorded_run, refusals, replay
 
 if TYPE_CHECKING:
     from perp.cli.progress import OnCount
@@ -92,8 +97,6 @@ def view(
     Exit codes: 0 done (Ctrl-C is how a server ends), 1 exported, but the state became infinite, 2 bad usage or a bad
     file, 130 an export was interrupted.
     """
-    from perp.viewer.serving.assets import read_page, require_packages
-
     flags = {
         "SCENE": scene,
         "--method": method,
@@ -116,9 +119,9 @@ def view(
         _refuse("--export writes a file and starts no server", {"--port": port, "--no-browser": no_browser or None})
         _require_target(export)
     with refusing(OSError, MissingExtra):
-        page = read_page()
+        page = assets.read_page()
         if export is None:
-            require_packages()
+            assets.require_packages()
     if replay is None:
         count = DEFAULT_STEPS if steps is None else steps
         start = _check_scene(
@@ -175,16 +178,14 @@ def _check_scene(
     max_iterations: int | None,
     dt: float | None,
     steps: int,
-) -> Start:
+) -> messages.Start:
     """Build the scene once, so that whatever is wrong with the line is told here, and not in the browser."""
-    from perp.viewer.messages import Start
-
     made = build_scene(scene, sizes or [], seed, model, False, ctx, compliance)
     with naming("--method-option"):
         words = split_assignments(method_options or [])
         solver = choose(made.kind.method if method is None else method, words)
     Run(made, solver, words, steps, dt, tol, max_iterations).check()
-    return Start(
+    return messages.Start(
         scene=scene,
         options=made.options,
         seed=made.seed,
@@ -198,49 +199,40 @@ def _check_scene(
     )
 
 
-def _check_recording(path: Path) -> tuple[Start, int]:
+def _check_recording(path: Path) -> tuple[messages.Start, int]:
     """What to show, and how many frames it has."""
-    from perp.recording import Recording
-    from perp.viewer.messages import Start
-
-    with refusing(FileFormatError, MissingExtra, OSError), Recording(path) as recording:
+    with refusing(FileFormatError, MissingExtra, OSError), recordings.Recording(path) as recording:
         frames = len(recording)
     if not frames:
         raise CommandError(f"{path}: there are no frames in it")
-    return Start(replay=str(path.absolute())), frames
+    return messages.Start(replay=str(path.absolute())), frames
 
 
 def _show(start: Start, page: Page, port: int, *, browse: bool) -> None:
-    from perp.viewer.serving.server import listen, open_browser, serve
-
     def tell(address: str) -> None:
         typer.echo(f"{_name(start)}: {address}\nCtrl-C ends it.")
         if browse:
-            open_browser(address)
+            server.open_browser(address)
 
     try:
-        listener = listen(port)
+        listener = server.listen(port)
     except OSError as error:
         raise CommandError(
             f"--port {port}: {error.strerror}: choose another one, or none, which finds a free port"
         ) from error
     with closing(listener):
-        serve(start, page, listener, on_ready=tell)
+        server.serve(start, page, listener, on_ready=tell)
 
 
 def _export(start: Start, page: Page, count: int, path: Path) -> None:
-    from perp.cli.progress import counting_frames
-    from perp.viewer.serving.export import LARGE, export_page
-    from perp.viewer.sessions.refusals import Refusal
-
-    with refusing(Refusal, OSError, MemoryError):
-        with counting_frames(count) as on_step:
+    with refusing(refusals.Refusal, OSError, MemoryError):
+        with progress.counting_frames(count) as on_step:
             run = _record(start, count, on_step)
-        written = export_page(path, run, f"perp: {_name(start)}", page)
+        written = export.export_page(path, run, f"perp: {_name(start)}", page)
     typer.echo(f"wrote {path}: {len(run.frames):,} frames, {written / 1e6:.1f} MB; it opens in any browser, offline")
-    if written > LARGE:
+    if written > export.LARGE:
         typer.echo(
-            f"perp: warning: browsers take long to open more than {LARGE / 1e6:.0f} MB: fewer steps make it smaller",
+            f"perp: warning: browsers take long to open more than {export.LARGE / 1e6:.0f} MB; use fewer steps",
             err=True,
         )
     if run.note is not None:
@@ -250,12 +242,9 @@ def _export(start: Start, page: Page, count: int, path: Path) -> None:
 
 def _record(start: Start, count: int, on_step: OnCount | None) -> RecordedRun:
     if start.replay is not None:
-        from perp.viewer.sessions.replay import load_recording
+        return replay.load_recording(start.replay, on_step)
 
-        return load_recording(start.replay, on_step)
-    from perp.viewer.sessions.recorded_run import run_steps
-
-    return run_steps(start, count, on_step)
+    return recorded_run.run_steps(start, count, on_step)
 
 
 def _name(start: Start) -> str:

@@ -1,5 +1,5 @@
 """Compiled inner loops, one storage a file: arrays in, arrays changed in place; they decide and allocate nothing.
 
-Importing this package does not import Numba; importing one of its modules does. So callers import a kernel inside the
-function that needs it, and `import perp` stays quick.
+Import the module of a kernel (`from perp.kernels.factors import lu`), not names out of it: then the module is executed,
+and Numba imported, at its first use (`perp.lazy`).
 """

@@ -7,8 +7,8 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
+from perp.extras import matplotlib
 from perp.lab.campaign import Instance, Reporter, from_gallery, run_campaign
-from perp.lab.plots import require_matplotlib
 from perp.lab.report import write_report
 from perp.lab.results import write_results
 from perp.lab.rows import Row
@@ -80,7 +80,7 @@ def demo_instances(n: int = 1000) -> list[Instance]:
 
 def run_demo(folder: Path, *, reporter: Reporter | None = None, n: int = 1000, stop: Stopping = STOP) -> Demo:
     """Solve, and write `report.html` and `results.json` into `folder`, which is made if need be."""
-    require_matplotlib()
+    matplotlib.require()
     folder.mkdir(parents=True, exist_ok=True)
     instances = demo_instances(n)
     rows = run_campaign(instances, stop, reporter=reporter)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from perp.extras import matplotlib
 from perp.lab.palette import PAPER, SERIES, SHADES
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
@@ -36,8 +37,6 @@ def figure_to_svg(figure: Figure, name: str) -> str:
 
 def draw_svg(figure: Figure, name: str) -> str:
     """A whole SVG file, without a background. Clouds of many points become pictures inside it."""
-    import matplotlib
-
     rasterise_clouds(figure)
     sheet = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
@@ -75,14 +74,11 @@ def figure_to_png(figure: Figure) -> bytes:
 
 def rasterise_clouds(figure: Figure) -> None:
     """Have artists of very many points drawn as pictures: as SVG elements each would take some hundred kilobytes."""
-    from matplotlib.collections import Collection
-    from matplotlib.lines import Line2D
-
     for axes in figure.axes:
         for artist in axes.get_children():
-            if isinstance(artist, Collection):
+            if isinstance(artist, matplotlib.collections.Collection):
                 count = max(np.shape(artist.get_offsets())[0], len(artist.get_paths()))
-            elif isinstance(artist, Line2D):
+            elif isinstance(artist, matplotlib.lines.Line2D):
                 has_markers = artist.get_marker() not in (None, "", " ", "None", "none")
                 count = np.size(artist.get_xdata()) // (1 if has_markers else LINE_POINTS_PER_MARK)
             else:
@@ -100,8 +96,6 @@ def pattern_to_png(problem: Problem) -> str | None:
     """The non-zero pattern of A as a data URI, darker where entries are denser; None where A knows no entries."""
     if TO_SPARSE not in problem.A.ability_set or problem.n == 0:
         return None
-    from matplotlib.image import imsave
-
     entries = problem.A.to_sparse().tocoo()
     cells = min(problem.n, PATTERN_CELLS)
     count = np.zeros((cells, cells))
@@ -111,5 +105,5 @@ def pattern_to_png(problem: Problem) -> str | None:
     picture[..., :3] = [int(SERIES[0].light[k : k + 2], 16) / 255.0 for k in (1, 3, 5)]
     picture[..., 3] = np.where(count > 0, 0.35 + 0.65 * share, 0.0)
     sheet = io.BytesIO()
-    imsave(sheet, picture, format="png")
+    matplotlib.image.imsave(sheet, picture, format="png")
     return "data:image/png;base64," + base64.b64encode(sheet.getvalue()).decode("ascii")

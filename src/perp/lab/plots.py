@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from perp.errors import MissingExtra
+from perp.extras import matplotlib
 from perp.lab.palette import INK, LINE, MUTED, PAPER, Stroke, assign_strokes
 from perp.lab.rows import Row, ranked, thinned
 
@@ -35,22 +35,11 @@ IN_SIGHT = 1e3
 """The tolerance is drawn when the best residual is within this factor of it."""
 
 
-def require_matplotlib() -> None:
-    """Raise `MissingExtra`, with the command that installs it, where Matplotlib is missing."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra("matplotlib", "drawing figures", "report") from error
-
-
 def new_figure(
     down: int = 1, across: int = 1, *, panel: tuple[float, float] = PANEL, **shared: Any
 ) -> tuple[Figure, list[Axes]]:
     """A figure of styled panels, row by row; `shared` is sharex and sharey of Matplotlib."""
-    require_matplotlib()
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(panel[0] * across, panel[1] * down), layout="constrained")
+    figure = matplotlib.figure.Figure(figsize=(panel[0] * across, panel[1] * down), layout="constrained")
     figure.set_facecolor("none")
     panels = list(np.ravel(figure.subplots(down, across, squeeze=False, **shared)))
     for axes in panels:
@@ -110,9 +99,7 @@ def draw_lines(
 
 def add_legend(target: Figure | Axes, handles: Sequence[Any] | None = None) -> None:
     """Beside the panels of a figure (give the `handles`), or within one panel."""
-    from matplotlib.figure import Figure
-
-    if isinstance(target, Figure):
+    if isinstance(target, matplotlib.figure.Figure):
         target.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9, labelcolor=INK.light)
     else:
         target.legend(frameon=False, fontsize=8, labelcolor=INK.light)
@@ -174,16 +161,14 @@ def _draw_line(axes: Axes, row: Row, stroke: Stroke, along: Column, residual: Co
 
 
 def _set_axes(by_iteration: Axes, by_seconds: Axes, limits: tuple[float, float], tol: float) -> None:
-    from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator
-
     by_iteration.set_xscale("symlog", linthresh=1.0, linscale=0.3)
     by_iteration.set_xlim(left=0.0)
-    by_iteration.xaxis.set_minor_locator(NullLocator())
-    by_iteration.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    by_iteration.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+    by_iteration.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:,.0f}"))
     by_iteration.set_xlabel("iterations")
     by_iteration.set_ylabel("residual")
     by_seconds.set_xscale("log")
-    by_seconds.xaxis.set_major_formatter(EngFormatter(unit="s"))
+    by_seconds.xaxis.set_major_formatter(matplotlib.ticker.EngFormatter(unit="s"))
     by_seconds.set_xlabel("time, preparation included")
     by_iteration.set_yscale("log")
     by_iteration.set_ylim(*limits)

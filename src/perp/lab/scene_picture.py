@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.extras import matplotlib
+from perp.lab import scene_picture_bodies, scene_picture_liquid
 from perp.lab.palette import INK, LINE, MUTED, PAPER, SERIES
-from perp.lab.plots import require_matplotlib
 from perp.recording.frame import Frame, LiquidFrame, LiquidGrid
 from perp.recording.shapes import Shape
 
@@ -71,11 +72,9 @@ def draw_frame(
 
 def make_figure(frame: Frame | LiquidFrame, scenery: Scenery, *, dt: float | None = None, title: str = "") -> Figure:
     """The same as a Matplotlib figure."""
-    require_matplotlib()
-    from matplotlib.figure import Figure
-
+    matplotlib.require()
     view = _choose_view(frame, scenery)
-    figure = Figure(figsize=view.size)
+    figure: Figure = matplotlib.figure.Figure(figsize=view.size)
     figure.set_layout_engine("constrained", h_pad=0.1, w_pad=0.1)
     axes = figure.add_subplot()
     axes.set_aspect("equal")
@@ -90,19 +89,18 @@ def make_figure(frame: Frame | LiquidFrame, scenery: Scenery, *, dt: float | Non
 
 
 def _choose_view(frame: Frame | LiquidFrame, scenery: Scenery) -> View:
-    from perp.lab.scene_picture_bodies import PlaneView, SpaceView
-    from perp.lab.scene_picture_liquid import LiquidPlaneView, LiquidSpaceView
-
     if not isinstance(frame, Frame | LiquidFrame):
         raise TypeError(f"frame is a {type(frame).__name__}; what world.frame(report) returns is needed")
     is_flat = frame.dimension == 2
     if isinstance(frame, LiquidFrame):
         if not isinstance(scenery, LiquidGrid):
             raise TypeError(f"a frame of a liquid is drawn with world.grid(), not with a {type(scenery).__name__}")
-        return (LiquidPlaneView if is_flat else LiquidSpaceView)(frame, scenery)
+        return (scene_picture_liquid.LiquidPlaneView if is_flat else scene_picture_liquid.LiquidSpaceView)(
+            frame, scenery
+        )
     if isinstance(scenery, LiquidGrid):
         raise TypeError("a frame of bodies is drawn with world.shapes(), not with a LiquidGrid")
-    return (PlaneView if is_flat else SpaceView)(frame, scenery)
+    return (scene_picture_bodies.PlaneView if is_flat else scene_picture_bodies.SpaceView)(frame, scenery)
 
 
 def force_lines(frame: Frame, length: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -122,9 +120,6 @@ def force_lines(frame: Frame, length: float) -> tuple[NDArray[np.float64], NDArr
 
 
 def _draw_forces(axes: Axes, frame: Frame, view: BodyView, dt: float | None) -> None:
-    from matplotlib.collections import LineCollection
-    from matplotlib.lines import Line2D
-
     if not len(frame.contacts.gap):
         return
     lines, share = force_lines(frame, view.force_length)
@@ -133,11 +128,17 @@ def _draw_forces(axes: Axes, frame: Frame, view: BodyView, dt: float | None) -> 
     drawn = view.project(lines.reshape(-1, frame.dimension)).reshape(-1, 2, 2)
     colour = SERIES[1].light
     width = 0.5 + 1.5 * share
-    axes.add_collection(LineCollection(list(drawn), colors=PAPER.light, linewidths=width + 1.2, alpha=0.7, zorder=5))
-    axes.add_collection(LineCollection(list(drawn), colors=colour, linewidths=width, capstyle="round", zorder=6))
+    axes.add_collection(
+        matplotlib.collections.LineCollection(
+            list(drawn), colors=PAPER.light, linewidths=width + 1.2, alpha=0.7, zorder=5
+        )
+    )
+    axes.add_collection(
+        matplotlib.collections.LineCollection(list(drawn), colors=colour, linewidths=width, capstyle="round", zorder=6)
+    )
     largest = float(np.linalg.norm(frame.contacts.impulse, axis=1).max())
     told = f"largest contact force {largest / dt:.3g} N" if dt else f"largest contact impulse {largest:.3g} N s"
-    sample = Line2D([], [], color=colour, linewidth=2.0, solid_capstyle="round")
+    sample = matplotlib.lines.Line2D([], [], color=colour, linewidth=2.0, solid_capstyle="round")
     count = len(frame.contacts.gap)
     add_note(axes, sample, f"{told}; {count:,} contact{'s' if count > 1 else ''}")
 

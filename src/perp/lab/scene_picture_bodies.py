@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.collections import EllipseCollection, LineCollection
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Polygon
 from numpy.typing import NDArray
 
 from perp.lab.palette import INK, LINE, MUTED
@@ -108,8 +111,6 @@ class PlaneView:
         axes.set_axisbelow(True)
 
     def _draw_discs(self, axes: Axes) -> None:
-        from matplotlib.collections import EllipseCollection, LineCollection
-
         if not self.discs:
             return
         shown = self.size[0] * 72.0 * 2.0 * float(np.median(self.radius)) / float(self.limits[1, 0] - self.limits[0, 0])
@@ -134,14 +135,10 @@ class PlaneView:
         axes.add_collection(LineCollection(list(marks), colors=MUTED.light, linewidths=edge, zorder=3))
 
     def _draw_segments(self, axes: Axes) -> None:
-        from matplotlib.collections import LineCollection
-
         axes.add_collection(LineCollection(self.segments, colors=INK.light, linewidths=2.0, capstyle="round", zorder=4))
 
     def _draw_half_planes(self, axes: Axes) -> None:
         """What lies behind the edge is solid: filled, as far as the picture goes."""
-        from matplotlib.patches import Polygon
-
         reach = 2.0 * float((self.limits[1] - self.limits[0]).sum())
         middle = self.limits.mean(axis=0)
         for point, normal in self.half_planes:
@@ -253,8 +250,6 @@ class SpaceView(FarView):
 
     def _draw_grid(self, axes: Axes, ground: float) -> None:
         """Lines on the ground at round distances, as far as the picture goes."""
-        from matplotlib.collections import LineCollection
-
         corners = np.array([(x, y) for x in self.limits[:, 0] for y in self.limits[:, 1]])
         on_plane = self._onto_ground(corners, ground)
         pitch = round_length(0.12 * float((self.limits[1] - self.limits[0]).max()))
@@ -290,7 +285,6 @@ def _edges(owner: NDArray[np.int32], slope: Picture) -> NDArray[np.bool_]:
 def colour_of(shape: Shape) -> tuple[float, float, float]:
     if shape.color is not None:
         return shape.color
-    from matplotlib.colors import to_rgb
 
     return to_rgb(FIXED if shape.body < 0 else TINTS[shape.body % len(TINTS)])
 

@@ -11,7 +11,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+from contourpy import contour_generator
+from matplotlib import colormaps
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import ListedColormap, Normalize
+from matplotlib.patches import Patch
 from numpy.typing import NDArray
+from scipy.ndimage import binary_erosion, gaussian_filter
 
 from perp.lab.palette import INK, LINE, MUTED, PAPER, SERIES
 from perp.lab.scene_picture import (
@@ -34,8 +41,6 @@ from perp.recording.frame import LiquidFrame, LiquidGrid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.cm import ScalarMappable
-
 Floats = NDArray[np.float64]
 
 COLOURS, DARKEST = "viridis", 0.2
@@ -108,8 +113,6 @@ class LiquidPlaneView:
             axes.contour(x, y, distance, levels=[0.0], colors=[INK.light], linewidths=1.2, zorder=4)
 
     def _draw_separating(self, axes: Axes) -> None:
-        from matplotlib.collections import PolyCollection
-
         h = self.grid.spacing
         corner = self.grid.origin + h * np.argwhere(self.frame.separating)
         if not len(corner):
@@ -139,8 +142,6 @@ class LiquidSpaceView(FarView):
         self.size = figure_size(self.limits, AROUND_SPACE)
 
     def draw(self, axes: Axes) -> None:
-        from matplotlib.collections import LineCollection
-
         axes.set_axis_off()
         flat = [self.project(line) for line in self.lines]
         axes.add_collection(LineCollection(flat, colors=MUTED.light, linewidths=0.6, zorder=1))
@@ -195,10 +196,6 @@ def speeds(frame: LiquidFrame) -> NDArray[np.float64]:
 
 def colours_of(speed: NDArray[np.float64]) -> ScalarMappable:
     """From rest to about the largest of these speeds."""
-    from matplotlib import colormaps
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import ListedColormap, Normalize
-
     shades = ListedColormap(colormaps[COLOURS](np.linspace(DARKEST, 1.0, 256)))
     most = float(np.quantile(speed, OUTLIERS)) if speed.size else 0.0
     return ScalarMappable(Normalize(0.0, most if np.isfinite(most) and most > 0.0 else 1.0), shades)
@@ -212,8 +209,6 @@ def add_colour_bar(axes: Axes, colours: ScalarMappable) -> None:
 
 
 def tell_separating(axes: Axes, count: int) -> None:
-    from matplotlib.patches import Patch
-
     sample = Patch(facecolor="none", edgecolor=SERIES[1].light, linewidth=1.2)
     add_note(axes, sample, f"separating: p = 0 in {count:,} cell{'s' if count > 1 else ''}")
 
@@ -236,8 +231,6 @@ def in_sight(position: Points, grid: LiquidGrid, viewer: Floats) -> NDArray[np.i
 
     A cell is hidden by the seven that share a corner, an edge or a face with it on that side of it.
     """
-    from scipy.ndimage import binary_erosion
-
     cell = np.floor((position - grid.origin) / grid.spacing)
     cell = np.clip(np.nan_to_num(cell), 0, np.array(grid.cells) - 1).astype(np.int64)
     flat = np.ravel_multi_index(tuple(cell.T), grid.cells)
@@ -280,8 +273,6 @@ def _smoothed(
     level: NDArray[np.float32], speed: Floats, covered: NDArray[np.bool_], width: float
 ) -> tuple[Floats, Floats]:
     """Averages over what is covered, so that nothing leaks in from where there is no liquid."""
-    from scipy.ndimage import gaussian_filter
-
     weight = gaussian_filter(covered.astype(np.float64), width)
     weight[weight <= 1e-12] = 1.0
     found = [
@@ -314,8 +305,6 @@ def _outlines(level: NDArray[np.float32], covered: NDArray[np.bool_], jump: floa
 
 def vessel_lines(grid: LiquidGrid) -> Iterator[Points]:
     """Lines on the surface of the solid: cuts across each axis, from one end of the room for liquid to the other."""
-    from contourpy import contour_generator
-
     distance, surface = rimmed_distance(grid), -RIM * grid.spacing  # nodes on a wall count as open
     nodes = [rimmed_nodes(grid, axis) for axis in range(3)]
     for axis in range(3):

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
+from perp.kernels import blas
+from perp.kernels.factors import cholesky, lu, supernodal
+from perp.kernels.factors import cholesky as kernels
 from perp.linalg.paces import DENSE, SUPERNODAL
 from perp.linalg.plan import Plan
 from perp.linalg.symbolic import Symbolic
@@ -66,22 +69,17 @@ class DenseCholesky:
     negative: int
 
     def __init__(self, A: NDArray[np.float64]) -> None:
-        from perp.kernels.blas import product_address
-        from perp.kernels.factors.cholesky import BLOCK
-
         self.A = read_only(A)
         self.n: int = self.A.shape[0]
-        self._address = product_address()
+        self._address = blas.product_address()
         self._factor = np.empty(0)
-        self._inverse, self._work = aligned(BLOCK * BLOCK), np.empty(self.n * BLOCK)
+        self._inverse, self._work = aligned(cholesky.BLOCK * cholesky.BLOCK), np.empty(self.n * cholesky.BLOCK)
         self._size = 0
         self.dependent = self.negative = 0
         self.flops: float = 0.0
 
     def factor(self, chosen: NDArray[np.intp], shift: Vector | None = None) -> None:
         """Factor A[chosen, chosen] + diag(shift)."""
-        from perp.kernels.factors import cholesky
-
         size = chosen.size
         operations = size**3 / 3.0
         begun = DENSE.require(operations)
@@ -101,8 +99,6 @@ class DenseCholesky:
 
     def solve(self, right: Vector) -> Vector:
         """A[chosen, chosen]^-1 right."""
-        from perp.kernels.factors import cholesky
-
         _require_positive(self.negative)
         x = np.array(right, dtype=np.float64)
         if x.shape != (self._size,):
@@ -127,9 +123,6 @@ class Border:
 
     @staticmethod
     def make(cholesky: DenseCholesky, columns: NDArray[np.float64], corner: NDArray[np.float64]) -> Border | None:
-        from perp.kernels.factors import cholesky as kernels
-        from perp.kernels.factors import lu
-
         count, size = columns.shape
         address, inverse = cholesky._address, cholesky._inverse
         reduced, schur = columns.reshape(-1).copy(), corner.reshape(-1).copy()
@@ -144,9 +137,6 @@ class Border:
 
     def solve(self, right: Vector, extra: Vector) -> tuple[Vector, Vector]:
         """The solution for the old rows and for the new ones."""
-        from perp.kernels.factors import cholesky as kernels
-        from perp.kernels.factors import lu
-
         x, z = np.array(right), np.array(extra)
         kernels.forward(self.cholesky._factor, x.size, x)
         kernels.dot_columns(self.reduced, x.size, z.size, x, z)  # extra - B^T A^-1 right
@@ -174,23 +164,20 @@ class SparseCholesky:
     partial_factorisations: int
 
     def __init__(self, A: Any, ordering: str = "amd", *, factored: bool = True, definite: bool = False) -> None:
-        from perp.kernels.blas import product_address
-        from perp.kernels.factors.cholesky import BLOCK
-
         self.plan = plan = A if isinstance(A, Plan) else Plan.make(A, ordering)
         if plan is not A:
             _require_symmetric(plan.matrix)
         self.symbolic: Symbolic = plan.symbolic
         self._definite, self._dependence = definite, dependence(plan.tallest)
         self._floor = np.zeros(plan.symbolic.n)
-        self._address = product_address()
+        self._address = blas.product_address()
         self._factor = np.zeros(int(plan.symbolic.values_start[-1]))
         self._numbers = np.full(plan.source.size, np.nan)
         self._marked = np.zeros(plan.symbolic.supernodes, dtype=np.bool_)
         self._position = np.empty(self.n, dtype=np.int64)
         self._spread = np.empty(plan.tallest, dtype=np.int64)
-        self._product, self._inverse = np.empty(plan.largest_product), aligned(BLOCK * BLOCK)
-        self._work = np.empty(max(plan.tallest * min(BLOCK, plan.widest), 1))
+        self._product, self._inverse = np.empty(plan.largest_product), aligned(cholesky.BLOCK * cholesky.BLOCK)
+        self._work = np.empty(max(plan.tallest * min(cholesky.BLOCK, plan.widest), 1))
         self.dependent = self.negative = 0
         self.factorisations = self.partial_factorisations = 0
         self.flops: float = 0.0
@@ -215,8 +202,6 @@ class SparseCholesky:
 
     def factor_lower(self, numbers: Vector, *, anew: bool = False) -> None:
         """The same with the numbers of `plan.lower`, the lower triangle of P A P^T."""
-        from perp.kernels.factors import supernodal
-
         plan, symbolic = self.plan, self.symbolic
         anew = anew or self.negative > 0  # negative pivots are counted as they come, not kept
         self._marked[:] = False
@@ -246,8 +231,6 @@ class SparseCholesky:
 
     def solve(self, right: Vector) -> Vector:
         """A^-1 right."""
-        from perp.kernels.factors import supernodal
-
         _require_positive(self.negative)
         right = np.asarray(right, dtype=np.float64)
         if right.shape != (self.n,):

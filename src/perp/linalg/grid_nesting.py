@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.grid import nesting as kernels
 from perp.linalg.preconditioners.grid_factor import MOST_AXES, line_couplings
 from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector
@@ -43,8 +44,6 @@ class Nesting:
 
     def interpolate(self, x: Vector) -> Vector:
         """x of the fine grid from that of the coarse one: linear between centres of cells, projected on the bounds."""
-        from perp.kernels.grid import nesting as kernels
-
         fine = np.empty(self.fine.n)
         sizes, coarse_sizes = _three_sizes(self.fine), _three_sizes(self.coarse)
         given, work = np.array(x, dtype=np.float64), np.empty((4, int(sizes[-1]) + 1))
@@ -62,8 +61,6 @@ def can_coarsen(problem: Problem) -> bool:
 
 def coarsen(problem: Problem) -> Nesting:
     """The next coarser problem; ask `can_coarsen` first."""
-    from perp.kernels.grid import nesting as kernels
-
     A = problem.A.stencil
     assert A is not None
     shape = tuple((size + 1) // 2 for size in A.grid)

@@ -21,6 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import suggest
+from perp.kernels.factors import level_structures as kernels
+from perp.kernels.factors import minimum_degree as minimum_degree_kernels
+from perp.kernels.factors import twins
 from perp.linalg.symbolic import Graph, Integers, adjacency, predict_flops
 from perp.problems.inputs import require_count
 
@@ -46,8 +49,6 @@ def natural(A: Any) -> Permutation:
 
 def cuthill_mckee(A: Any) -> Permutation:
     """Breadth first from an end of the graph, neighbours by rising degree (Cuthill & McKee 1969)."""
-    from perp.kernels.factors import level_structures as kernels
-
     graph = adjacency(A)
     permutation = np.empty(graph.n, dtype=np.int64)
     by_degree = np.argsort(np.diff(graph.pointers), kind="stable")
@@ -74,8 +75,6 @@ def nested_dissection(A: Any, leaf: int = LEAF) -> Permutation:
     Each separator is a level of a breadth-first search from an end of the region, refined; regions of at most `leaf`
     rows are left whole. Minimum degree then orders each region and each separator, seeing later ones as neighbours.
     """
-    from perp.kernels.factors import level_structures as kernels
-
     require_count(leaf, "leaf", least=1)
     twins = _gather_twins(adjacency(A))
     nodes, stage = np.empty(twins.graph.n, dtype=np.int64), np.empty(twins.graph.n, dtype=np.int64)
@@ -110,31 +109,27 @@ class _Twins(NamedTuple):
 
 def _gather_twins(graph: Graph) -> _Twins:
     """Rows with the same neighbours (themselves included) as one node: three rows a contact, twelve a box on a box."""
-    from perp.kernels.factors import twins as kernels
-
     hashes = np.empty(graph.n, dtype=np.uint64)
-    kernels.hash_neighbourhoods(*graph, hashes)
+    twins.hash_neighbourhoods(*graph, hashes)
     twin, mark = np.empty(graph.n, dtype=np.int64), np.empty(graph.n, dtype=np.int64)
-    kernels.find_twins(*graph, hashes, np.argsort(hashes, kind="stable"), twin, mark)
+    twins.find_twins(*graph, hashes, np.argsort(hashes, kind="stable"), twin, mark)
     models, weights = np.unique(twin, return_counts=True)
     if models.size == graph.n:
         return _Twins(graph, np.ones(graph.n, dtype=np.int64), np.arange(graph.n, dtype=np.int64))
     number = np.full(graph.n, -1, dtype=np.int64)
     number[models] = np.arange(models.size)
     pointers, indices = np.empty(models.size + 1, dtype=np.int64), np.empty_like(graph.indices)
-    kernels.quotient_graph(*graph, models, number, pointers, indices)
+    twins.quotient_graph(*graph, models, number, pointers, indices)
     small = Graph(pointers, indices[: pointers[-1]].copy())
     return _Twins(small, weights.astype(np.int64), np.argsort(number[twin], kind="stable"))
 
 
 def _eliminate(twins: _Twins, nodes: Integers, stage: Integers) -> Integers:
     """Nodes in the order of the kernel `minimum_degree`; `nodes` are given by rising stage."""
-    from perp.kernels.factors import minimum_degree as kernels
-
     n, edges = twins.graph.n, twins.graph.indices.size
     found = np.empty(n, dtype=np.int64)
     lists = np.empty(edges + edges // 5 + 2 * n, dtype=np.int64)  # the graph, one new element, and air
-    work = np.empty((kernels.STATE_ROWS, n), dtype=np.int64)
+    work = np.empty((minimum_degree_kernels.STATE_ROWS, n), dtype=np.int64)
     head = np.empty(twins.rows.size + 1, dtype=np.int64)
-    kernels.minimum_degree(*twins.graph, twins.weights, stage, nodes, found, lists, work, head)
+    minimum_degree_kernels.minimum_degree(*twins.graph, twins.weights, stage, nodes, found, lists, work, head)
     return found

@@ -8,6 +8,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from perp.linalg.orderings import order
+from perp.linalg.symbolic import adjacency, predict_flops
 from perp.problems.deadline import Pace, deadline
 
 SUPERNODAL = Pace(1e10)
@@ -52,9 +54,6 @@ class SuperLuTime:
 
     @staticmethod
     def _count(matrix: Any) -> float:
-        from perp.linalg.orderings import order
-        from perp.linalg.symbolic import adjacency, predict_flops
-
         with ANALYSIS.work(matrix.nnz):
             graph = adjacency(matrix)
             return float(max(predict_flops(graph, order(graph, "amd")), 1))

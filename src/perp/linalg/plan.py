@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
+from perp.kernels.factors import supernodal
 from perp.linalg.orderings import order
 from perp.linalg.paces import ANALYSIS
 from perp.linalg.symbolic import Graph, Integers, Symbolic, adjacency, analyse
@@ -69,8 +70,6 @@ class Plan:
     @staticmethod
     def follow(matrix: sparse.csr_array, graph: Graph, permutation: Any) -> Plan:
         """Analyse in a given order; the matrix is kept, must be symmetric and sorted, and its graph is given."""
-        from perp.kernels.factors import supernodal
-
         symbolic = analyse(graph, permutation)
         tree = (symbolic.super_start, symbolic.column_to_super, symbolic.rows_start, symbolic.rows)
         lower, source = _list_lower(matrix, symbolic)
@@ -122,8 +121,6 @@ def _places(matrix: sparse.csr_array, symbolic: Symbolic) -> tuple[Integers, Int
 
 
 def _list_lower(matrix: sparse.csr_array, symbolic: Symbolic) -> tuple[Lower, NDArray[np.int64]]:
-    from perp.kernels.factors import supernodal
-
     pattern = (matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64))
     orders = (symbolic.permutation, symbolic.inverse)
     start = np.zeros(symbolic.n + 1, dtype=np.int64)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
+from perp.kernels import blas
+from perp.kernels.factors import lanes, supernodal_lu
 from perp.linalg.cholesky import NotFinite, aligned, dependence
 from perp.linalg.plan import Plan
 from perp.linalg.symbolic import Integers, Symbolic
@@ -35,12 +37,9 @@ class LUArrays(NamedTuple):
 
     @staticmethod
     def make(plan: Plan) -> LUArrays:
-        from perp.kernels.factors.lanes import LANES
-        from perp.kernels.factors.supernodal_lu import BLOCK, INVERSE, SIDES
-
         values = plan.symbolic.values_start
-        size = int(values[-1]) + LANES
-        rows = plan.tallest + 2 * (BLOCK + LANES)
+        size = int(values[-1]) + lanes.LANES
+        rows = plan.tallest + 2 * (supernodal_lu.BLOCK + lanes.LANES)
         return LUArrays(
             L=np.zeros(size),
             U=np.zeros(size),
@@ -48,8 +47,8 @@ class LUArrays(NamedTuple):
             spread=np.empty(3 * plan.tallest, dtype=np.int64),
             product=np.empty(plan.largest_product),
             product_u=np.empty(plan.largest_product),
-            inverse=aligned(INVERSE),
-            work=np.zeros(max(2 * int(np.diff(values).max(initial=0)), rows * SIDES)),
+            inverse=aligned(supernodal_lu.INVERSE),
+            work=np.zeros(max(2 * int(np.diff(values).max(initial=0)), rows * supernodal_lu.SIDES)),
         )
 
 
@@ -69,12 +68,10 @@ class SparseLU:
     sign: int
 
     def __init__(self, A: Any, ordering: str = "amd", *, factored: bool = True) -> None:
-        from perp.kernels.blas import product_address
-
         self.plan = plan = A if isinstance(A, Plan) else Plan.make(with_symmetric_pattern(A), ordering)
         self.symbolic: Symbolic = plan.symbolic
         self.arrays = LUArrays.make(plan)
-        self._address = product_address()
+        self._address = blas.product_address()
         self._upper_source = transposed_places(plan.matrix)[plan.source]
         self.perturbed, self.sign = 0, 1
         self._factored = False
@@ -106,8 +103,6 @@ class SparseLU:
 
         `floor` has one number a column of L; without it, rounding errors of the largest entry of the row and column.
         """
-        from perp.kernels.factors import supernodal_lu
-
         plan = self.plan
         if floor is None:
             floor = self._rounding(lower, upper)
@@ -119,8 +114,6 @@ class SparseLU:
 
     def factor_symmetric(self, lower: Vector, floor: Vector | None = None) -> None:
         """`factor_parts(lower, lower)` in half the work: L D L^T, stored as L U with U = D L^T."""
-        from perp.kernels.factors import supernodal_lu
-
         plan = self.plan
         if floor is None:
             floor = self._rounding(lower, lower)
@@ -140,8 +133,6 @@ class SparseLU:
 
     def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
         """A^-1 right, for one right side or for the columns of an array."""
-        from perp.kernels.factors import supernodal_lu
-
         if not self._factored:
             raise NotFinite("there is no factor to solve with")
         right = np.asarray(right, dtype=np.float64)

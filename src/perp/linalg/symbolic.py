@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
+from perp.kernels.factors import elimination_tree as kernels
 from perp.problems.inputs import freeze
 
 Integers = NDArray[np.int64]
@@ -94,8 +95,6 @@ def analyse(A: Any, permutation: Any = None, *, relax: bool = True) -> Symbolic:
     have an equivalent order, with the same fill, in which every subtree of the elimination tree is a run of columns.
     `relax=False` keeps the supernodes exact; otherwise small ones join their parent at the price of stored zeros.
     """
-    from perp.kernels.factors import elimination_tree as kernels
-
     graph = adjacency(A)
     n = graph.n
     permutation, inverse, parent, counts = _postordered(graph, _as_permutation(permutation, n))
@@ -168,8 +167,6 @@ def adjacency(A: Any) -> Graph:
 
 def _postordered(graph: Graph, permutation: Integers) -> tuple[Integers, Integers, Integers, Integers]:
     """The permutation in postorder, its inverse, the elimination tree and the column counts."""
-    from perp.kernels.factors import elimination_tree as kernels
-
     n = graph.n
     work = np.empty((4, n), dtype=np.int64)
     inverse, parent, post, counts = (np.empty(n, dtype=np.int64) for _ in range(4))

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from perp.errors import InvalidProblem
+from perp.problems import lcp
 from perp.problems.inputs import MatrixLike, PerRow, Vector, VectorLike, as_bound, freeze
 from perp.problems.problem import Problem, scale_data
 
@@ -58,8 +59,6 @@ class BoxLCP(Problem):
 
             0 <= z  ⊥  A z + p + (A lower + b) >= 0,      0 <= p  ⊥  (upper - lower) - z >= 0.
         """
-        from perp.problems.lcp import LCP
-
         free = np.flatnonzero(np.isinf(self.lower) & np.isinf(self.upper))
         if free.size:
             raise InvalidProblem(f"row {free[0]} has no finite bound: a row with y = 0 has no LCP form of this kind")
@@ -76,7 +75,7 @@ class BoxLCP(Problem):
         right = np.concatenate([start, (self.upper - self.lower)[boxed]])
         form = self.A.in_this_form(matrix)
         n = self.n
-        return LCPForm(LCP(form, right), lambda z: origin + sign * z[:n])
+        return LCPForm(lcp.LCP(form, right), lambda z: origin + sign * z[:n])
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any
 
+from scipy.sparse.linalg import LinearOperator
+
 WORTH_LEARNING = 2e-3
 """Seconds below which a measurement tells more of calls and caches than of the pace of work that matters."""
 
@@ -171,8 +173,6 @@ class Work:
 
 def watched(matrix: Any) -> Any:
     """A matrix for iterations that are not ours (SciPy's LSMR): every product looks at the clock."""
-    from scipy.sparse.linalg import LinearOperator
-
     held = deadline()
     if not held.is_limited:
         return matrix

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem, suggest
+from perp.kernels.contacts import cones, contact_bounds
 from perp.problems.box import checked_bounds
 from perp.problems.coefficients import checked_friction, find_levers, find_strength, require_dimension
+from perp.problems.contact_projection import nearest_of_contacts
 from perp.problems.inputs import (
     Matrix,
     MatrixLike,
@@ -200,13 +202,9 @@ class ContactProblem(Problem):
         """
         projected = np.array(x, dtype=np.float64)
         if self.is_wide or self.model == "convex":
-            from perp.problems.contact_projection import nearest_of_contacts
-
             projected[: self.contact_rows] = nearest_of_contacts(self, projected)
             projected[self.contact_rows :] = np.clip(projected[self.contact_rows :], self.lower, self.upper)
         else:
-            from perp.kernels.contacts import contact_bounds
-
             width, law = np.uint64(self.dimension), law_number(self)
             contact_bounds.project_contacts(width, law, self.friction, self.lower, self.upper, projected)
         return projected
@@ -336,8 +334,6 @@ def law_number(problem: ContactProblem) -> np.uint64:
 
 @cache
 def _law_numbers() -> dict[str, np.uint64]:
-    from perp.kernels.contacts import cones
-
     return {"box": cones.BOXES, "cone": cones.DISCS, "convex": cones.CONES, "disc": cones.FIXED_DISCS}
 
 

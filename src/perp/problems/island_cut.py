@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from perp.problems.inputs import Vector
 from perp.problems.operators import Operator, SparseOperator
@@ -62,8 +63,6 @@ class Couplings(ABC):
 
 def find_components(first: NDArray[Any], second: NDArray[Any], count: int) -> tuple[int, Numbers]:
     """How many components the graph of `count` nodes with an edge first[k] - second[k] for each k has, and whose."""
-    from scipy.sparse import csgraph  # takes a twentieth of a second to import
-
     edges = sparse.coo_array((np.ones(first.size), (first, second)), shape=(count, count))
     number, label = csgraph.connected_components(edges.tocsr(), directed=False)
     return int(number), label.astype(np.intp)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from perp.problems.inputs import Vector, freeze
 from perp.problems.island_cut import NOWHERE, Couplings, Cut, Numbers, compliance_alone, find_components, starts_of
@@ -64,8 +65,6 @@ class CoupledCompressedRows(Couplings):
     count: int
 
     def __init__(self, A: SparseOperator) -> None:
-        from scipy.sparse import csgraph
-
         self.A = A
         self.count, label = csgraph.connected_components(self.A.matrix, directed=False)
         self.labels: Numbers = label.astype(np.intp)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from perp.problems import info
 from perp.problems.inputs import MatrixLike, Vector, VectorLike, as_vector, freeze
 from perp.problems.operators import Operator, as_operator
 
@@ -63,9 +64,7 @@ class Problem(ABC):
 
     def info(self) -> ProblemInfo:
         """Size, density, symmetry, signs of the diagonal, definiteness where it is cheap to tell, kinds of bounds."""
-        from perp.problems.info import describe
-
-        return describe(self)
+        return info.describe(self)
 
     @cached_property
     def diagonal(self) -> Vector | None:

@@ -26,8 +26,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.contacts import wide_contacts
+from perp.kernels.measures import residuals, watching
+from perp.kernels.measures import residuals as kernels
+from perp.problems import proofs
 from perp.problems.friction import ContactProblem, law_number
 from perp.problems.inputs import PointLike, Vector, as_vector, freeze
+from perp.problems.models.change import carry_over
 from perp.problems.problem import Problem
 
 if TYPE_CHECKING:
@@ -131,8 +136,6 @@ def verify(problem: Problem, x: PointLike, *, prove: bool = False) -> Residuals:
     Where contacts have a compliance (`problem.with_compliance`), all measures are of the compliant law, and
     `rigid_residual` and `compliance_speed` tell how far x is from the rigid one.
     """
-    from perp.problems.models.change import carry_over
-
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is {type(problem).__name__}; perp.LCP, BoxLCP or ContactProblem is needed")
     given: Any
@@ -147,7 +150,6 @@ def verify(problem: Problem, x: PointLike, *, prove: bool = False) -> Residuals:
             measured = replace(measured, rigid_residual=rigid, compliance_speed=speed)
     if not prove:
         return measured
-    from perp.problems import proofs  # not at the top: proofs are rarely asked for
 
     return replace(measured, proof=proofs.prove(problem, point), error_bounds=proofs.error_bounds(problem, point))
 
@@ -161,8 +163,6 @@ def _without_compliance(problem: ContactProblem, x: Vector) -> tuple[float, floa
 
 def measure(problem: Problem, x: Vector) -> Residuals:
     """The same for an x that is known to be a float64 vector of the right length."""
-    from perp.kernels.measures import residuals as kernels
-
     y = problem.A.slack(x, problem.b, np.empty(problem.n))
     totals = np.zeros(kernels.COUNT)
     diagonal = freeze(np.zeros(problem.n)) if problem.diagonal is None else problem.diagonal
@@ -205,9 +205,6 @@ def measure(problem: Problem, x: Vector) -> Residuals:
 
 
 def _measure_contacts(problem: ContactProblem, x: Vector, y: Vector, diagonal: Vector, totals: Vector) -> None:
-    from perp.kernels.contacts import wide_contacts
-    from perp.kernels.measures import residuals
-
     law, last = law_number(problem), (problem.row_scales, diagonal, totals)
     if problem.is_wide:
         friction = (problem.strength, problem.levers.reshape(-1))
@@ -235,8 +232,6 @@ Measures = tuple[float, float, int, int, float, float, float, float, float]
 @cache
 def _watching() -> tuple[ModuleType, int]:
     """The kernels, imported when first needed, and how many numbers they work on beside the vectors."""
-    from perp.kernels.measures import watching
-
     return watching, int(watching.KINDS * watching.LANES)
 
 
@@ -262,8 +257,6 @@ class Watch:
             self._pass = watching.watch_contacts
             self._arguments: tuple[Any, ...] = (width, law, problem.friction, *bounds, problem.row_scales)
             if problem.is_wide:
-                from perp.kernels.contacts import wide_contacts
-
                 self._pass = wide_contacts.watch_contacts
                 friction = (problem.strength, problem.levers.reshape(-1))
                 self._arguments = (problem.dimension, law, *friction, *bounds, problem.row_scales)
@@ -288,8 +281,6 @@ class Watch:
 
     def _look_with_care(self, x: Vector, y: Vector) -> Measures:
         """For numbers whose squares overflow, and for those that are none."""
-        from perp.kernels.measures import watching
-
         lower, upper = self.problem.bounds(x)
         inside = (lower < self.previous) & (self.previous < upper)
         scale = self.problem.row_scales

@@ -21,7 +21,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.errors import MissingExtra
+from perp.extras import h5py
 from perp.problems.inputs import require_number
 from perp.recording.description import Description
 from perp.recording.frame import Frame, LiquidFrame
@@ -42,15 +42,6 @@ Rows = dict[str, NDArray[Any]]
 
 _NO_ANSWER = {errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS, errno.EACCES, errno.EPERM, errno.EROFS}
 """What is said where no room can be reserved; there the disk is believed to have it."""
-
-
-def require_h5py() -> Any:
-    """The module h5py, imported when a recording is first asked for."""
-    try:
-        import h5py
-    except ImportError as error:
-        raise MissingExtra("h5py", "a recording", "hdf5") from error
-    return h5py
 
 
 @dataclass(frozen=True)
@@ -94,7 +85,7 @@ class FrameWriter(ABC):
         self._waiting_bytes = 0
         self._is_full = False
         texts = _texts(about)
-        h5py = require_h5py()
+        h5py.require()
         with self.path.open("ab"):  # a folder that is missing or locked is told in the words that `open` has for it
             pass
         require_room(self.path, INDEX_BYTES + sum(values.nbytes for values in constants.values()))

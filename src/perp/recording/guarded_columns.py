@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import FileFormatError
+from perp.extras import h5py
 from perp.problems.files.guard import FileGuard
 from perp.problems.files.guarded_hdf5 import GuardedGroup, reject_broken_heaps
-from perp.recording.frame_writer import require_h5py
 
 MOST_TEXT = 2**16
 """Bytes of an attribute; HDF5 keeps longer ones elsewhere."""
@@ -49,7 +49,7 @@ NO_END = 2**60
 
 def open_columns(guard: FileGuard, stack: ExitStack) -> ColumnGroup:
     """The root of the file, open until the stack is closed; also of one that is still being written."""
-    h5py = require_h5py()
+    h5py.require()
     guard.path.open("rb").close()  # what cannot be read at all is told in the words that `open` has for it
     with blaming(guard):
         reject_broken_heaps(guard)
@@ -124,7 +124,6 @@ class ColumnGroup(GuardedGroup):
         return int(self._attribute(name, "i", 8))
 
     def _attribute(self, name: str, kind: str, most_bytes: int) -> Any:
-        h5py = require_h5py()
         where = f"attribute {name}"
         if not h5py.h5a.exists(self._group.id, name.encode()):
             raise self.fault(where, "missing")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
 from perp.errors import InvalidProblem
 from perp.gallery.options import About
@@ -79,8 +80,6 @@ def rocks(
 
 def rock_vertices(volume: float, draw: np.random.Generator) -> NDArray[np.float64]:
     """Corners of a convex polyhedron of that volume [m^3], about the middle of the ellipsoid that they lie on."""
-    from scipy.spatial import ConvexHull
-
     direction = draw.standard_normal((CORNERS, 3))
     on_sphere = direction / np.linalg.norm(direction, axis=1, keepdims=True)
     corners: NDArray[np.float64] = on_sphere * draw.uniform(1.0, LONGEST, 3)

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import TracebackType
 
 from perp.errors import FileFormatError, suggest
+from perp.extras import h5py
 from perp.problems.files import save
-from perp.problems.files.guarded_hdf5 import require_h5py
 from perp.worlds.report import StepReport
 from perp.worlds.world import World
 
@@ -32,7 +32,7 @@ class ProblemFolder:
             raise ValueError(f"the format is {form!r}{suggest(form, SUFFIXES)}")
         self.path, self.suffix = Path(path), SUFFIXES[form]
         if form == "fclib":
-            require_h5py()
+            h5py.require()
             if world.grid() is not None:
                 raise FileFormatError(f"{self.path}: FCLIB holds contacts, and a liquid has none; dump .npz")
             model = getattr(world, "model", "cone")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from perp.problems.inputs import Vector
 from perp.recording.frame import Frame, LiquidFrame
+from perp.simulation import result_text as result_texts
 from perp.simulation.kinds import kind_of
 from perp.simulation.settings import RunSettings
 from perp.simulation.summary import Ending, Summary, summarise
@@ -74,6 +75,4 @@ class SimulationResult:
         return f"<{type(self).__name__}: {self.summary().tell()}>"
 
     def __str__(self) -> str:
-        from perp.simulation.result_text import result_text
-
-        return result_text(self)
+        return result_texts.result_text(self)

@@ -20,6 +20,7 @@ from math import inf
 
 import numpy as np
 
+from perp.kernels.gradient import admm as kernels
 from perp.problems.inputs import Vector
 
 DEPENDENT = 1e-10
@@ -185,8 +186,6 @@ class Memory:
 
     def mix(self, u: Vector, image: Vector, way: float, weight: Vector) -> None:
         """u <- the point to go to from u, whose plain step leads to `image`; `way` is its square."""
-        from perp.kernels.gradient import admm as kernels
-
         if self.rows == 0:
             np.copyto(u, image)
             return

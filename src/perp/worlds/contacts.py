@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
+from perp.kernels.contacts import point_contacts
 from perp.problems.inputs import Vector, require_count, require_number
 
 
@@ -86,8 +87,6 @@ class ShapeContacts(Contacts):
 
 def match_contacts(old: ShapeContacts, new: ShapeContacts) -> NDArray[np.int64]:
     """For each new contact the nearest old one between the same shapes, each old one once; -1 where there is none."""
-    from perp.kernels.contacts import point_contacts
-
     match = np.empty(len(new), dtype=np.int64)
     is_taken = np.zeros(len(old), dtype=np.bool_)
     olds = (old.by_pair, old.pair, old.local.reshape(-1))

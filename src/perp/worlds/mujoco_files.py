@@ -16,7 +16,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from perp.errors import InvalidProblem, MissingExtra
+from perp.errors import InvalidProblem
+from perp.extras import mujoco
 
 MAX_BYTES = 2**26
 """Of one MJCF file or text."""
@@ -30,20 +31,10 @@ LEAST_FRICTION = 1e-5
 """MuJoCo raises smaller coefficients, zero as well, to this one; in perp's worlds they are zero."""
 
 
-def import_mujoco() -> Any:
-    """The package, or `MissingExtra`."""
-    try:
-        import mujoco
-    except ImportError:
-        raise MissingExtra("mujoco", "worlds of MuJoCo models", "mujoco") from None
-    return mujoco
-
-
 def load_model(source: str | os.PathLike[str]) -> Any:
     """The compiled model (`mujoco.MjModel`) of an MJCF text (it has a "<"), or of a file with such a text."""
     if not isinstance(source, str | os.PathLike):
         raise TypeError(f"source is {type(source).__name__}; an MJCF text or the path of a file is needed")
-    mujoco = import_mujoco()
     is_text = isinstance(source, str) and "<" in source
     try:
         if is_text:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.extras import mujoco
 from perp.problems.inputs import Vector
 from perp.recording.shapes import Form, Shape
 
@@ -36,8 +37,6 @@ def shapes_of(model: Any, number_of_body: NDArray[np.int64], centre_in_body: NDA
 
 
 def _shape(model: Any, geom: int, body: int, position: Vector, orientation: Vector) -> Shape:
-    import mujoco
-
     kind = mujoco.mjtGeom(int(model.geom_type[geom])).name.removeprefix("mjGEOM_").lower()
     size = tuple(float(length) for length in model.geom_size[geom])
     vertices, faces = np.empty((0, 3)), np.empty((0, 3), dtype=np.int32)
@@ -55,8 +54,6 @@ def _shape(model: Any, geom: int, body: int, position: Vector, orientation: Vect
 
 def _pose_in(model: Any, geom: int, carrier: int) -> tuple[Vector, Vector]:
     """Position and orientation of a geom in the frame of a body that it is fixed to, from body to parent body."""
-    import mujoco
-
     position, orientation = np.array(model.geom_pos[geom]), np.array(model.geom_quat[geom])
     body = int(model.geom_bodyid[geom])
     while body != carrier:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import suggest
+from perp.kernels.worlds import touches
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.residuals import Watch
@@ -19,8 +20,6 @@ def carry_impulses(old: Contacts, x: Vector, new: Contacts, match: NDArray[np.in
     world, because the tangents of a contact may be drawn anew in every step. What comes after the contacts in x
     (joints, limits, motors) keeps its order from step to step and is copied.
     """
-    from perp.kernels.worlds import touches
-
     d = new.dimension
     start = np.zeros(rows)
     frames = (np.ascontiguousarray(contacts.frame).reshape(-1) for contacts in (old, new))

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from perp.extras import matplotlib
 from perp.lab.claims.verdict import Outcome
 from perp.lab.experiments.catalogue import all_experiments, find_effort
 from perp.lab.page import Column, Markup, details, element, join, page, prose, table
-from perp.lab.plots import require_matplotlib
 from perp.lab.publication.attempts import Trouble, attempt
 from perp.lab.publication.beyond import make_beyond
 from perp.lab.publication.conditions import show_settings
@@ -75,7 +75,7 @@ def write_report(run: Path, out: Path, *, told: Callable[[str], object]) -> Repo
 
     ValueError where the folder has no row of any experiment. `told` is called with the id of each section to come.
     """
-    require_matplotlib()
+    matplotlib.require()
     store = RowStore(run)
     evidence = gather(store, all_experiments())
     if not any(each.rows for each in evidence):
@@ -90,7 +90,7 @@ def publish(
 
     `skipped` are files of rows that could not be read.
     """
-    require_matplotlib()
+    matplotlib.require()
     figures = out / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     pieces: list[object] = [make_overview(evidence)]

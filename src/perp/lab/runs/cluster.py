@@ -22,7 +22,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from perp.errors import MissingExtra
+from perp.extras import distributed
 from perp.lab.runs.circumstances import code_fingerprint
 from perp.lab.runs.isolation import WORTH_WARMING, CannotStart, Processes, ProcessesLost, TaskLost, open_processes
 from perp.lab.runs.plan import Plan
@@ -147,16 +147,12 @@ class ClusterExecutor:
 def connect(address: str) -> Any:
     """A client of the scheduler at this address."""
     try:
-        from distributed import Client
-        from distributed.comm.addressing import get_address_host_port
-    except ImportError as missing:
-        raise MissingExtra("distributed", "a run on a cluster", "cluster") from missing
-    try:
-        get_address_host_port(address)  # a client of what is no address at all would take a minute to give up
+        # a client of what is no address at all would take a minute to give up
+        distributed.comm.addressing.get_address_host_port(address)
     except (ValueError, NotImplementedError) as reason:
         raise ClusterError(f"{address!r} is no address of a scheduler, such as tcp://host:8786: {reason}") from reason
     try:
-        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        return distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as reason:
         raise ClusterError(f"no scheduler answers at {address!r}") from reason
 

@@ -21,6 +21,7 @@ from math import isfinite, nan
 from pathlib import Path
 from typing import Protocol
 
+from perp.lab.runs.cluster import ClusterExecutor
 from perp.lab.runs.forecast import Forecast
 from perp.lab.runs.isolation import Processes, ProcessesLost, TaskLost, open_processes
 from perp.lab.runs.lock import locked
@@ -141,7 +142,6 @@ class LocalExecutor:
 def _executor_maker(place: Path, plan: Plan, workers: int | None, cluster: str | None) -> Callable[[], Executor]:
     if cluster is None:
         return lambda: LocalExecutor(place, plan.to_run, workers or os.cpu_count() or 1)
-    from perp.lab.runs.cluster import ClusterExecutor
 
     return lambda: ClusterExecutor(cluster, place, plan)
 

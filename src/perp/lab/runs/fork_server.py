@@ -25,10 +25,10 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from perp.extras import duckdb
 from perp.lab import work as works
 from perp.lab.runs.circumstances import observe
 from perp.lab.runs.limits import die_with_parent
-from perp.lab.runs.parquet import require_duckdb
 from perp.lab.runs.process import carry_out, judge_end, last_line_of
 from perp.lab.runs.task import Task
 from perp.solvers.warm_up import warm_up as warm_up_solvers
@@ -178,7 +178,7 @@ def _end(child: Child) -> None:
 
 def load_all(*, warm: bool) -> None:
     """Import what tasks need, and with `warm` load every compiled kernel: forks have them from their first moment."""
-    require_duckdb()
+    duckdb.require()
     for module in pkgutil.iter_modules(works.__path__, f"{works.__name__}."):
         with suppress(ImportError):  # tasks of this work will say what is missing
             importlib.import_module(module.name)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.errors import MissingExtra
+from perp.extras import duckdb
 from perp.lab.runs.measurement import Column
 from perp.lab.runs.schema import COLUMNS, quoted
 
@@ -21,17 +21,9 @@ SETTINGS = {"threads": "1", "autoinstall_known_extensions": "false", "autoload_k
 """One thread: what measures beside it is not to be disturbed. Parquet is part of DuckDB; nothing is fetched."""
 
 
-def require_duckdb() -> Any:
-    try:
-        import duckdb
-    except ImportError as missing:
-        raise MissingExtra("duckdb", "keeping the rows of the lab", "lab") from missing
-    return duckdb
-
-
 @contextmanager
 def connection() -> Iterator[Any]:
-    with require_duckdb().connect(config=SETTINGS) as duck:
+    with duckdb.connect(config=SETTINGS) as duck:
         yield duck
 
 
@@ -83,7 +75,7 @@ def sound_files(duck: Any, files: Sequence[Path]) -> list[Path]:
         duck.execute(f"CREATE OR REPLACE TEMP TABLE probe AS SELECT {_typed_columns()} FROM {scan(files)}")
         duck.execute("DROP TABLE probe")
         return list(files)
-    except require_duckdb().Error:
+    except duckdb.Error:
         if len(files) == 1:
             return []
         middle = len(files) // 2

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from perp.extras import duckdb
 from perp.lab.runs.parquet import (
     connection,
     declarations,
@@ -30,7 +31,6 @@ from perp.lab.runs.parquet import (
     fetch_series,
     literal,
     newest_rows,
-    require_duckdb,
     sound_files,
 )
 from perp.lab.runs.row import LabRow
@@ -57,7 +57,7 @@ class RowStore:
     """The rows of a folder. Files that are damaged, or no rows at all, are left out and named in `skipped`."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        require_duckdb()
+        duckdb.require()
         self.folder: Path = Path(folder)
         self.rows_folder: Path = self.folder / "rows"
         self.skipped: tuple[Path, ...] = ()
@@ -160,7 +160,7 @@ class RowStore:
             failure = None
             try:
                 answer = _answer(ask, wanted, readable)
-            except require_duckdb().Error as error:
+            except duckdb.Error as error:
                 failure = error
             if files is not None or set(chosen) <= set(self._chosen(wanted)):
                 break  # no file has vanished in between
@@ -179,7 +179,7 @@ class RowStore:
 def _copy(duck: Any, rows: str, path: Path) -> None:
     try:
         duck.execute(f"COPY {rows} TO {literal(path)} (FORMAT parquet)")
-    except require_duckdb().IOException as failure:
+    except duckdb.IOException as failure:
         raise OSError(f"{path.parent}: rows cannot be written: {failure}") from failure
 
 

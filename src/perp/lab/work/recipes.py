@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from perp import scenes
 from perp.gallery import make as make_example
 from perp.lab.runs.task import canonical
 from perp.lab.work.num4lcp_problems import make_num4lcp
@@ -86,8 +87,6 @@ def make_instance(recipe: Mapping[str, Any], folder: Path | None = None) -> Inst
 
 def make_scene(recipe: Mapping[str, Any]) -> Any:
     """The `Scene` of a recipe. `warm_rule`, where it is given, is that of its world."""
-    from perp import scenes
-
     made = scenes.make(recipe["scene"], seed=recipe["seed"], **recipe["options"])
     if "warm_rule" in recipe:
         made.world.warm_rule = recipe["warm_rule"]  # type: ignore[attr-defined]  # every world of bodies has one

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import bicgstab
 
 from perp.linalg.classes.inquiry import Finding, Inquiry, OutOfTime
 from perp.linalg.classes.subject import TINY, UNIT, Subject, is_surely_negative
@@ -108,8 +110,6 @@ def _as_given(subject: Subject, kind: Kind, v: Vector) -> Witness:
 
 def _level_part(inquiry: Inquiry) -> Witness | None:
     """u = e on a connected part of A whose row sums of <A> are all <= 0, as a closed Neumann problem has."""
-    from scipy.sparse.csgraph import connected_components
-
     C = comparison_matrix(inquiry.subject.given)
     sums = sum_rows(C, inquiry.seconds_left)
     if sums is None or sums.min() > 0.0:
@@ -167,7 +167,6 @@ def _by_conjugate_gradients(inquiry: Inquiry, C: Any) -> tuple[Vector, Vector | 
 
 def _by_bicgstab(inquiry: Inquiry, C: Any) -> Vector:
     """For any other C."""
-    from scipy.sparse.linalg import bicgstab
 
     class Enough(Exception):
         pass

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from perp.linalg.classes.definite import EXACT_ROWS
 from perp.linalg.classes.inquiry import Finding, Inquiry
@@ -87,8 +88,6 @@ def _decide(inquiry: Inquiry, name: str, stronger: str) -> Finding:
 
 def _parts(S: Any) -> list[NDArray[np.intp]]:
     """Sets of rows that negative entries of S connect, without rows that have none."""
-    from scipy.sparse.csgraph import connected_components
-
     entries = sparse.coo_array(S)
     negative = entries.data < 0
     graph = sparse.csr_array((np.ones(negative.sum()), (entries.row[negative], entries.col[negative])), shape=S.shape)

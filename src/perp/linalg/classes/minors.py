@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from perp.linalg.classes.inquiry import Finding, Inquiry
 from perp.linalg.classes.minor_walks import Rows, find_bad_minor, first_bad_minor
@@ -143,8 +144,6 @@ def _pairs(subject: Subject, *, strict: bool) -> Iterator[Rows]:
 
 def _blocks(subject: Subject) -> list[NDArray[np.intp]]:
     """The rows of the diagonal blocks of the block-triangular form: strongly connected parts of the graph of A."""
-    from scipy.sparse.csgraph import connected_components
-
     count, part = connected_components(sparse.csr_array(subject.matrix), connection="strong")
     order = np.argsort(part, kind="stable")
     return np.split(order, np.searchsorted(part[order], np.arange(1, count)))

@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from perp.kernels import blas
+from perp.kernels.factors import lu
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems.body import movable_parts
 from perp.linalg.paces import DENSE, SuperLuTime
@@ -112,19 +114,14 @@ class BlockSystem(ABC):
 
 class DenseBlocks(BlockSystem):
     def __init__(self, A: Operator) -> None:
-        from perp.kernels.blas import product_address
-        from perp.kernels.factors import lu
-
         n = A.n
-        self._A, self._address = np.array(A.to_dense()), product_address()
+        self._A, self._address = np.array(A.to_dense()), blas.product_address()
         self._factor, self._exchange = np.empty(n * n), np.empty(n, dtype=np.int64)
         self._work = (self._exchange, np.empty(lu.BLOCK * lu.BLOCK), np.empty(n * lu.BLOCK))
         lu.factor(self._address, self._factor, 0, np.empty(0), *self._work)  # loads the kernels
         lu.solve(self._factor, 0, self._exchange, np.empty(0))
 
     def factor(self, E: BlockDiagonal, G: BlockDiagonal) -> None:
-        from perp.kernels.factors import lu
-
         self.factorisations += 1
         n = G.n
         operations = 2.0 * n**3 / 3.0
@@ -141,8 +138,6 @@ class DenseBlocks(BlockSystem):
             raise NotFinite("the matrix is singular, or not finite")
 
     def solve(self, r: Vector) -> Vector:
-        from perp.kernels.factors import lu
-
         dx = r.copy()
         lu.solve(self._factor, r.size, self._exchange, dx)
         return dx

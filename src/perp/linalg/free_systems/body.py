@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from perp.kernels.factors import body_blocks, body_space
+from perp.kernels.measures import index_sets
 from perp.linalg.cholesky import SparseCholesky
 from perp.linalg.free_systems.base import FreeSystem, Mask
 from perp.linalg.orderings import order as order_rows
@@ -46,8 +48,6 @@ class BodySpace(FreeSystem):
         self._weight = np.zeros(A.n)
 
     def factor(self, free: Mask, shift: Vector) -> None:
-        from perp.kernels.factors import body_space
-
         self.added: Vector = np.empty(self._weight.size)
         body_space.weigh(free, self._compliance, shift, self._least, self._weight, self.added)
         self._cholesky.factor_lower(self._plan.assemble(self._weight))
@@ -58,8 +58,6 @@ class BodySpace(FreeSystem):
         return self._plan.pull(self._weight, r, velocity)
 
     def keep_apart(self, rows: NDArray[np.intp]) -> Mask:
-        from perp.kernels.measures import index_sets
-
         mark, keep = np.zeros(self._plan.parts, dtype=np.bool_), np.zeros(self._weight.size, dtype=np.bool_)
         index_sets.keep_apart_by_columns(rows, *self._plan.touched, mark, keep)
         return keep
@@ -115,8 +113,6 @@ class PairPlan(BodyPlan):
 
     @staticmethod
     def make(A: FactoredOperator, pairs: BodyPairs, ordering: str) -> PairPlan:
-        from perp.kernels.factors import body_blocks
-
         mass = A.mass
         assert isinstance(mass, BodyMasses)
         ground = pairs.body_count
@@ -146,23 +142,17 @@ class PairPlan(BodyPlan):
         return PairPlan(plan, mass_numbers, pairs, freeze(bodies), start, order, find_places(distinct))
 
     def assemble(self, weight: Vector) -> Vector:
-        from perp.kernels.factors import body_blocks
-
         numbers = np.append(self.mass_numbers, 0.0)
         local = np.empty(144)
         body_blocks.assemble(self.start, self.order, self.pairs.jacobian, weight, self.place, local, numbers)
         return numbers[:-1]
 
     def push(self, weight: Vector, r: Vector) -> Vector:
-        from perp.kernels.factors import body_blocks
-
         f = np.empty(6 * (self.pairs.body_count + 1))
         body_blocks.push(self.bodies, self.pairs.jacobian, weight, r, f)
         return f[:-6]
 
     def pull(self, weight: Vector, r: Vector, v: Vector) -> Vector:
-        from perp.kernels.factors import body_blocks
-
         dx = np.empty(r.size)
         with_ground = np.concatenate([v, np.zeros(6)])
         body_blocks.pull(self.bodies, self.pairs.jacobian, weight, r, with_ground, dx)
@@ -190,8 +180,6 @@ class RowPlan(BodyPlan):
 
     @staticmethod
     def make(A: FactoredOperator, ordering: str) -> RowPlan:
-        from perp.kernels.factors import body_space
-
         J, mass = movable_parts(A)
         plan = Plan.make(body_pattern(J, mass), ordering)
         pointers, indices = J.indptr.astype(np.int64), J.indices.astype(np.int64)
@@ -201,8 +189,6 @@ class RowPlan(BodyPlan):
         return RowPlan(plan, plan.scatter(mass), J, J.T.tocsr(), pointers, indices, place)
 
     def assemble(self, weight: Vector) -> Vector:
-        from perp.kernels.factors import body_space
-
         numbers = self.mass_numbers.copy()
         body_space.add_rows(self.pointers, self.J.data, weight, self.place, numbers)
         return numbers

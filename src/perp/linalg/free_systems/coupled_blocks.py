@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from perp.kernels import blas
+from perp.kernels.factors import coupled_blocks, lu, twins
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems.base import FreeSystem, Mask
 from perp.linalg.free_systems.sparse import SparseGeneral
@@ -158,19 +160,14 @@ class _Reduced(ABC):
 
 class _DenseReduced(_Reduced):
     def __init__(self, C: sparse.csr_array, rank: int) -> None:
-        from perp.kernels.blas import product_address
-        from perp.kernels.factors.lu import BLOCK
-
-        self._address, self._rank = product_address(), rank
+        self._address, self._rank = blas.product_address(), rank
         self._C_transposed = freeze(np.ascontiguousarray(C.toarray().T))
         most = C.shape[0]
         self._factor, self._exchange = np.empty(most * most), np.empty(most, dtype=np.int64)
-        self._inverse, self._work = np.empty(BLOCK * BLOCK), np.empty(most * BLOCK)
+        self._inverse, self._work = np.empty(lu.BLOCK * lu.BLOCK), np.empty(most * lu.BLOCK)
         self._size = 0
 
     def factor(self, T: Blocks, active: Members) -> bool:
-        from perp.kernels.factors import coupled_blocks, lu
-
         self._size = active.size * self._rank
         coupled_blocks.assemble(T, self._C_transposed, active, self._rank, self._factor)
         floor = np.zeros(self._size)
@@ -179,8 +176,6 @@ class _DenseReduced(_Reduced):
             return int(lu.factor(self._address, self._factor, self._size, floor, *work)) == 0
 
     def solve(self, r: Vector) -> Vector:
-        from perp.kernels.factors import lu
-
         z = r.copy()
         lu.solve(self._factor, self._size, self._exchange, z)
         return z
@@ -208,8 +203,6 @@ class _SparseReduced(_Reduced):
 
 def _find_groups(matrix: sparse.csr_array) -> Members:
     """The number of the group of each row: rows with the same neighbours, and rows with all neighbours in one group."""
-    from perp.kernels.factors import twins
-
     graph = adjacency(matrix)
     hashes = np.empty(graph.n, dtype=np.uint64)
     twins.hash_neighbourhoods(graph.pointers, graph.indices, hashes)

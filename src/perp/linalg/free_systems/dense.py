@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels import blas
+from perp.kernels.factors import lu
+from perp.kernels.storages import dense
 from perp.linalg.cholesky import Border, DenseCholesky, NotFinite, dependence, read_only
 from perp.linalg.free_systems.base import FreeSystem, Mask
 from perp.linalg.paces import DENSE
@@ -86,8 +89,6 @@ class DenseSymmetric(FreeSystem):
         return dx
 
     def slack(self, problem: Problem, x: Vector, out: Vector) -> Vector:
-        from perp.kernels.storages import dense
-
         dense.slack_by_rows(self._A.reshape(-1), problem.b, x, self._nonzero, out)
         return out
 
@@ -101,22 +102,17 @@ class DenseGeneral(FreeSystem):
     name = "dense"
 
     def __init__(self, A: NDArray[np.float64]) -> None:
-        from perp.kernels.blas import product_address
-        from perp.kernels.factors.lu import BLOCK
-
         super().__init__()
         self._A = read_only(A)
         n = self._A.shape[0]
-        self._address = product_address()
+        self._address = blas.product_address()
         self._factor, self._exchange = np.empty(n * n), np.empty(n, dtype=np.int64)
-        self._inverse, self._work = np.empty(BLOCK * BLOCK), np.empty(n * BLOCK)
+        self._inverse, self._work = np.empty(lu.BLOCK * lu.BLOCK), np.empty(n * lu.BLOCK)
         self._row_size = np.abs(self._A).max(axis=1, initial=0.0)
         self._free = np.empty(0, dtype=np.intp)
         self._flops = 0.0
 
     def factor(self, free: Mask, shift: Vector) -> None:
-        from perp.kernels.factors import lu
-
         rows = np.flatnonzero(free)
         size = rows.size
         operations = 2.0 * size**3 / 3.0
@@ -135,8 +131,6 @@ class DenseGeneral(FreeSystem):
         DENSE.learn(operations, now() - begun)
 
     def solve(self, r: Vector) -> Vector:
-        from perp.kernels.factors import lu
-
         part = r[self._free]
         lu.solve(self._factor, part.size, self._exchange, part)
         dx = np.zeros(r.size)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from perp.kernels.measures import index_sets
 from perp.linalg.cholesky import NotFinite, NotPositive
 from perp.linalg.free_systems.base import FreeSystem, Mask
 from perp.linalg.free_systems.body import LEAST_COMPLIANCE
@@ -119,8 +120,6 @@ class KrylovSystem(FreeSystem):
         return self._entries is not None or self._A.factored is not None
 
     def keep_apart(self, rows: NDArray[np.intp]) -> Mask:
-        from perp.kernels.measures import index_sets
-
         keep = np.zeros(self._free.size, dtype=np.bool_)
         if self._entries is not None:
             index_sets.keep_apart_by_neighbours(rows, *self._entries.pattern, np.zeros_like(keep), keep)

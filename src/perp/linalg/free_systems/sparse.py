@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from perp.kernels.measures import index_sets
 from perp.linalg.cholesky import SparseCholesky
 from perp.linalg.free_systems.base import FreeSystem, Mask
 from perp.linalg.free_systems.body import movable_parts
@@ -49,8 +50,6 @@ class SparseSymmetric(FreeSystem):
         return self._cholesky.solve(np.where(self._free, r, 0.0))
 
     def keep_apart(self, rows: NDArray[np.intp]) -> Mask:
-        from perp.kernels.measures import index_sets
-
         n = self._free.size
         mark, keep = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
         pointers, indices = (part.astype(np.int64) for part in (self._matrix.indptr, self._matrix.indices))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from perp.kernels.gradient import krylov
 from perp.linalg.krylov.cycles import EPSILON, Cycle, Workspace, norm, read_system, run_cycles, writable
 from perp.linalg.krylov.outcome import Ending, Product, Solution
 from perp.problems.inputs import Vector
@@ -69,8 +70,6 @@ def _run(
     limit: int,
 ) -> Cycle:
     """Until the carried residual is small enough; `size` is what its rounding errors are measured by."""
-    from perp.kernels.gradient import krylov
-
     q[:] = 0.0
     rz_old = length = 0.0
     greatest, least = 0.0, inf  # of q^T A q / q^T P q, which lies between the eigenvalues of P^-1 A

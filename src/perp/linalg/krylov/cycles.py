@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from perp.errors import InvalidProblem
+from perp.kernels.gradient import krylov
 from perp.linalg.krylov.outcome import Ending, Product, Solution
 from perp.problems.deadline import Deadline, deadline, now
 from perp.problems.inputs import Vector, require_count, require_real
@@ -111,8 +112,6 @@ def writable(v: Vector) -> Vector:
 
 def norm(v: Vector) -> float:
     """The 2-norm; the same bits for any number of threads."""
-    from perp.kernels.gradient import krylov
-
     return sqrt(krylov.product(v, v))
 
 

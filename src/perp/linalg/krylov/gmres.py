@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from perp.kernels.gradient import krylov
 from perp.linalg.krylov.cycles import EPSILON, Cycle, norm, read_system, run_cycles
 from perp.linalg.krylov.outcome import Ending, Product, Solution
 from perp.problems.inputs import Vector, require_count
@@ -60,8 +61,6 @@ def _run(
     size: float,
 ) -> tuple[Cycle, float]:
     """One Arnoldi cycle; H is kept by columns, as the triangle that rotations make of it."""
-    from perp.kernels.gradient import krylov
-
     n = x.size
     basis, triangle = np.empty((limit + 1) * n), np.zeros((limit, limit + 1))
     cosine, sine, rotated = np.empty(limit), np.empty(limit), np.zeros(limit + 1)

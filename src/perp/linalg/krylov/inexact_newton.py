@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.newton import policies
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators import Operator
 
@@ -58,8 +59,6 @@ class FreeProduct:
         self._free, self._shift = free, shift
 
     def __call__(self, z: Vector) -> Vector:
-        from perp.kernels.newton import policies
-
         x = z if self._columns is None else self._columns * z
         self._A.slack(x, self._zero, self._out)
         if self._shift is not None:

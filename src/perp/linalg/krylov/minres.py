@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from perp.kernels.gradient import krylov
 from perp.linalg.krylov.cycles import EPSILON, Cycle, norm, read_system, run_cycles, writable
 from perp.linalg.krylov.outcome import Ending, Product, Solution
 from perp.problems.inputs import Vector
@@ -61,8 +62,6 @@ def _run(
     residual: float,
     limit: int,
 ) -> Cycle:
-    from perp.kernels.gradient import krylov
-
     first = residual
     older, newer = np.zeros(x.size), r.copy()  # Lanczos vectors, not normalised: P times those that span the space
     y = newer if preconditioner is None else writable(preconditioner(newer))
@@ -112,8 +111,6 @@ def _run(
 
 def _length(r: Vector, z: Vector) -> float:
     """sqrt(r^T z), z = P^-1 r; -1 where P is indefinite, 0 where rounding alone makes the product negative."""
-    from perp.kernels.gradient import krylov
-
     square = krylov.product(r, z)
     if square < 0.0:
         return -1.0 if square < -INDEFINITE * norm(r) * norm(z) else 0.0

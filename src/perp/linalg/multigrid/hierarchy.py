@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.grid import regions
+from perp.kernels.multigrid import cycle, finest, steps
+from perp.kernels.multigrid import levels as kernels
 from perp.linalg.multigrid.level_table import Sizes, Table, coupling_strengths, grid_sizes, make_table, used_axes
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators import StencilOperator
@@ -57,8 +60,6 @@ class GridHierarchy:
 
     def follow(self, free: Mask, shift: Vector | None = None) -> None:
         """Make the levels for these cells; the shift is added to the diagonal."""
-        from perp.kernels.multigrid import levels as kernels
-
         A = self.A
         if shift is None or not shift.any():
             if self._zero.size != A.n:
@@ -74,9 +75,7 @@ class GridHierarchy:
 
     def cycle(self, r: Vector, out: Vector, sweeps: int = 1) -> None:
         """One V-cycle with so many sweeps before and after."""
-        from perp.kernels.multigrid import cycle as kernels
-
-        kernels.cycle(
+        cycle.cycle(
             sweeps, self.table, *self._stencil, self._diagonal, writable(r), self.inverse, self.scale, out,
             *self.faces, *self._vectors, *self._work, self._again,
         )  # fmt: skip
@@ -88,14 +87,12 @@ class GridHierarchy:
 
         `within` = (lower, upper, x): lower <= x + P v <= upper, by bounds on all levels (`multigrid_bounds`).
         """
-        from perp.kernels.multigrid import cycle as kernels
-
         if self.levels == 1:
             return
         lower, upper, x = (self.A.centre, self.A.centre, y) if within is None else within
         if within is not None and self._bounds[0].size == 0:
             self._bounds = np.zeros(self._vectors[0].size), np.zeros(self._vectors[0].size)
-        kernels.solve_below(
+        cycle.solve_below(
             kind, pre, post, self.table, within is not None, y, self.scale, lower, upper, x, *self._bounds,
             *self.faces, *self._vectors, *self._work, self._again,
         )  # fmt: skip
@@ -107,12 +104,10 @@ class GridHierarchy:
 
         `bounds` = (bounded, lower, upper) as the sweeps have them.
         """
-        from perp.kernels.multigrid import finest as kernels
-
         if self.levels == 1:
             out[:] = 0.0
             return 0.0, 0.0, 0
-        found: tuple[float, float, int] = kernels.propose(
+        found: tuple[float, float, int] = finest.propose(
             self.table, *self._stencil, self.A.centre, length, self.scale, self._vectors[4], *bounds, x, y, out,
             *self._work[:2],
         )  # fmt: skip
@@ -120,19 +115,15 @@ class GridHierarchy:
 
     def smooth(self, sweeps: tuple[Any, ...], stages: tuple[Any, ...], arrays: tuple[Any, ...]) -> int:
         """A step, sweeps and a look at the finest level in one pass: `multigrid_finest.smooth`."""
-        from perp.kernels.multigrid import finest as kernels
-
-        changed: int = kernels.smooth(
+        changed: int = finest.smooth(
             self.table, *self._stencil, self.A.centre, *sweeps, *stages, *arrays, self._work[0]
         )
         return changed
 
     def measure_plane(self, b: Vector, x: Vector, d: Vector, s: Vector) -> tuple[float, ...]:
         """(A x + b) · d, (A x + b) · s, d · A d, d · A s, s · A s."""
-        from perp.kernels.multigrid import steps as kernels
-
         sizes, lines = self.table[0, :3], self._work[:2]
-        found: tuple[float, ...] = kernels.measure_plane(*sizes, *self._stencil, self.A.centre, b, x, d, s, *lines)
+        found: tuple[float, ...] = steps.measure_plane(*sizes, *self._stencil, self.A.centre, b, x, d, s, *lines)
         return found
 
     @property
@@ -168,11 +159,9 @@ def find_grid_regions(A: StencilOperator, rounding: float) -> tuple[NDArray[np.u
 
     A grid of up to three axes that has cells. A is not formed: a few passes over it.
     """
-    from perp.kernels.grid import regions as kernels
-
     sizes = grid_sizes(A)
     assert sizes is not None
     region, is_open = np.empty(A.n, dtype=np.uint32), np.empty(A.n, dtype=np.bool_)
     arguments = stencil_arguments(A, sizes)
-    kernels.find_regions(*(np.uint64(size) for size in sizes), *arguments, A.centre, rounding, region, is_open)
+    regions.find_regions(*(np.uint64(size) for size in sizes), *arguments, A.centre, rounding, region, is_open)
     return region, is_open

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.kernels.storages import block_diagonal
 from perp.linalg.cholesky import dependence
 from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe, positive_diagonal
 from perp.problems.friction import ContactProblem
@@ -29,8 +30,6 @@ class _Blocks(Preconditioner):
         self._single = np.empty(0)
 
     def follow(self, free: Mask, shift: Vector) -> None:
-        from perp.kernels.storages import block_diagonal
-
         differs = (free != self._free) | (shift != self._shift)
         self._free, self._shift = free.copy(), shift.copy()
         changed = np.flatnonzero(differs[: self._in_blocks].reshape(self._count, self._size).any(axis=1))
@@ -40,8 +39,6 @@ class _Blocks(Preconditioner):
         self._single = positive_diagonal(self._diagonal[rest], shift[rest])
 
     def apply(self, r: Vector) -> Vector:
-        from perp.kernels.storages import block_diagonal
-
         z = np.where(self._free, r, 0.0)
         block_diagonal.solve(self._factors, self._size, self._count, z)
         z[self._in_blocks :] /= self._single

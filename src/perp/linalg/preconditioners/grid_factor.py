@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from perp.kernels.grid import cholesky as kernels
 from perp.linalg.cholesky import dependence
 from perp.linalg.preconditioners.base import Mask, Preconditioner
 from perp.linalg.preconditioners.incomplete_factor import WORST
@@ -62,8 +63,6 @@ class GridFactor(Preconditioner):
         self._followed = False
 
     def follow(self, free: Mask, shift: Vector) -> None:
-        from perp.kernels.grid import cholesky as kernels
-
         if self._followed and np.array_equal(free, self._free) and np.array_equal(shift, self._shift):
             return
         self._free[:], self._shift[:], self._followed = free, shift, True
@@ -82,8 +81,6 @@ class GridFactor(Preconditioner):
         return bool(np.abs(probe * root).max(initial=0.0) <= WORST)
 
     def _substitute(self, r: Vector) -> Vector:
-        from perp.kernels.grid import cholesky as kernels
-
         z = np.empty(r.size)
         if z.size:
             kernels.substitute(*self._grid, self._inverse, r, z)

@@ -18,6 +18,8 @@ from typing import ClassVar
 import numpy as np
 
 from perp.errors import suggest
+from perp.kernels.factors import incomplete_cholesky
+from perp.kernels.factors import incomplete_cholesky as kernels
 from perp.linalg.cholesky import dependence
 from perp.linalg.orderings import METHODS
 from perp.linalg.preconditioners.base import Preconditioner, Recipe
@@ -46,8 +48,6 @@ class _ZeroFill(IncompleteFactor):
         self._place: Integers = np.full(n, -1, dtype=np.int64)
 
     def _attempt(self, rule: int, tolerance: float) -> bool:
-        from perp.kernels.factors import incomplete_cholesky as kernels
-
         t = self._triangle
         self._times[:] = 0
         made = kernels.factor(
@@ -63,9 +63,7 @@ class _ZeroFill(IncompleteFactor):
 
 class _Decoupled(_ZeroFill):
     def _make(self) -> None:
-        from perp.kernels.factors.incomplete_cholesky import DECOUPLE
-
-        if not self._succeeds(DECOUPLE):
+        if not self._succeeds(incomplete_cholesky.DECOUPLE):
             self._compensate()
 
 
@@ -84,9 +82,7 @@ class _PartlyShifted(_ZeroFill):
         self._gamma = gamma
 
     def _make(self) -> None:
-        from perp.kernels.factors.incomplete_cholesky import SHIFT
-
-        usable = self._succeeds(SHIFT)
+        usable = self._succeeds(incomplete_cholesky.SHIFT)
         self._shifts = int(self._times.sum())
         if not usable:
             self._compensate()
@@ -94,9 +90,7 @@ class _PartlyShifted(_ZeroFill):
 
 class _Imaginary(_ZeroFill):
     def _make(self) -> None:
-        from perp.kernels.factors.incomplete_cholesky import TAKE_MAGNITUDE
-
-        if not self._succeeds(TAKE_MAGNITUDE):
+        if not self._succeeds(incomplete_cholesky.TAKE_MAGNITUDE):
             self._compensate()
 
 

@@ -14,6 +14,8 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.factors import incomplete_cholesky
+from perp.kernels.factors import incomplete_cholesky as kernels
 from perp.linalg.cholesky import dependence
 from perp.linalg.orderings import order
 from perp.linalg.plan import with_diagonal
@@ -74,8 +76,6 @@ class IncompleteFactor(Preconditioner):
         """`shifts` are factorisations that were begun again, `compensation` is the largest share added to a diagonal
         entry, `small_pivots` are rows that depend on others, `decoupled_rows` those of which only that entry is in P.
         """
-        from perp.kernels.factors import incomplete_cholesky as kernels
-
         count, kind = self._triangle.count, self._kind[: self._triangle.count]
         return {
             "nonzeros": self._nonzeros(),
@@ -110,15 +110,11 @@ class IncompleteFactor(Preconditioner):
         return int(self._storage()[0][self._triangle.count])
 
     def _solve(self, z: Vector) -> Vector:
-        from perp.kernels.factors import incomplete_cholesky as kernels
-
         kernels.solve(self._triangle.count, *self._storage(), z)
         return z
 
     def _succeeds(self, rule: int) -> bool:
         """Whether an L came out that can be used."""
-        from perp.kernels.factors import incomplete_cholesky as kernels
-
         if not self._attempt(rule, self._tolerance):
             return False
         size = self._triangle.size
@@ -126,12 +122,10 @@ class IncompleteFactor(Preconditioner):
 
     def _compensate(self, first: float = FIRST_SHIFT, growth: float = GROWTH) -> None:
         """Factor A + alpha diag(A) for alpha = 0, first, first growth, ... until L exists (THESIS 4.1.2)."""
-        from perp.kernels.factors.incomplete_cholesky import STOP
-
         count, alpha = self._triangle.count, 0.0
         for _ in range(MOST_SHIFTS):
             self._added[:count] = alpha * self._triangle.size[:count]
-            if self._succeeds(STOP):
+            if self._succeeds(incomplete_cholesky.STOP):
                 return
             self._shifts += 1
             alpha = alpha * growth if alpha > 0.0 else first
@@ -139,11 +133,11 @@ class IncompleteFactor(Preconditioner):
 
     def _keep_diagonal(self) -> None:
         """P = diag(A)."""
-        from perp.kernels.factors.incomplete_cholesky import DECOUPLE, DECOUPLED
-
         self._added[:] = 0.0
-        self._attempt(DECOUPLE, 1.0)  # no pivot exceeds its diagonal entry, so that every row counts as dependent
-        self._kind[: self._triangle.count] = DECOUPLED
+        self._attempt(
+            incomplete_cholesky.DECOUPLE, 1.0
+        )  # no pivot exceeds its diagonal entry, so that every row counts as dependent
+        self._kind[: self._triangle.count] = incomplete_cholesky.DECOUPLED
 
 
 class LowerTriangle:
@@ -190,8 +184,6 @@ class LowerTriangle:
 
     def gather(self, free: Mask, shift: Vector) -> None:
         """The arguments must be writable arrays: kernels are compiled for one kind of array only."""
-        from perp.kernels.factors import incomplete_cholesky as kernels
-
         self.count = int(
             kernels.gather(
                 self._order, self._start, self._row, self._values, free, shift, self._number,

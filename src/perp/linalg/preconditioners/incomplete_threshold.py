@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.kernels.factors import incomplete_threshold as kernels
 from perp.linalg.preconditioners.base import Preconditioner
 from perp.linalg.preconditioners.incomplete_cholesky import IncompleteRecipe, require_shifts
 from perp.linalg.preconditioners.incomplete_factor import FIRST_SHIFT, GROWTH, IncompleteFactor, Indices
@@ -38,8 +39,6 @@ class _Threshold(IncompleteFactor):
         self._compensate(self._recipe.first_shift, self._recipe.growth)
 
     def _attempt(self, rule: int, tolerance: float) -> bool:
-        from perp.kernels.factors import incomplete_threshold as kernels
-
         t, done, full = self._triangle, 0, True
         while full:
             done, full = kernels.factor(

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.kernels.factors import modified_cholesky as kernels
 from perp.linalg.preconditioners.base import Preconditioner
 from perp.linalg.preconditioners.grid_factor import MOST_AXES, GridFactor
 from perp.linalg.preconditioners.incomplete_cholesky import IncompleteRecipe
@@ -35,8 +36,6 @@ class _Modified(IncompleteFactor):
             self._values[t.start[: t.count]] = np.sqrt(t.size[: t.count])
 
     def _attempt(self, rule: int, tolerance: float) -> bool:
-        from perp.kernels.factors import modified_cholesky as kernels
-
         t = self._triangle
         kernels.factor(
             t.count, self._tau, self._sigma,

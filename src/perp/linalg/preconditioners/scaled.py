@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from perp.errors import suggest
+from perp.linalg import preconditioners
 from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe
 from perp.problems.inputs import Vector
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE
@@ -59,9 +60,7 @@ class ScaledPreconditioner(Recipe):
         self._recipe()
 
     def _recipe(self) -> Recipe:
-        from perp.linalg.preconditioners import make_recipe  # which knows this recipe, too
-
-        return make_recipe(self.inner)
+        return preconditioners.make_recipe(self.inner)
 
     def objection(self, problem: Problem) -> str | None:
         return super().objection(problem) or self._recipe().objection(problem)

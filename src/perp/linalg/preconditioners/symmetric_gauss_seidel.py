@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.kernels.sweeps import symmetric_gauss_seidel
 from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe, positive_diagonal
 from perp.problems.inputs import Vector
 from perp.problems.operators import Operator
@@ -16,8 +17,6 @@ from perp.problems.problem import Problem
 
 class _Sweep(Preconditioner):
     def __init__(self, A: Operator, diagonal: Vector) -> None:
-        from perp.kernels.sweeps import symmetric_gauss_seidel
-
         rows = A.compressed()
         self._rows = (rows.pointers, rows.indices, rows.values)
         below, above = np.empty(rows.n, dtype=np.uint64), np.empty(rows.n, dtype=np.uint64)
@@ -32,8 +31,6 @@ class _Sweep(Preconditioner):
         self._diagonal = positive_diagonal(self._given, shift)
 
     def apply(self, r: Vector) -> Vector:
-        from perp.kernels.sweeps import symmetric_gauss_seidel
-
         z = np.where(self._free, r, 0.0)
         symmetric_gauss_seidel.solve(*self._rows, *self._parts, self._diagonal, self._free, z)
         return z

@@ -7,6 +7,7 @@ from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import lsmr
 
 from perp.problems.deadline import Pace, watched
 from perp.problems.inputs import Vector
@@ -65,8 +66,6 @@ def count_operations(rows: int, columns: int) -> float:
 
 
 def _sharpen_sparse(problem: Problem, u: Vector, support: NDArray[np.intp], zero_share: float) -> Vector:
-    from scipy.sparse.linalg import lsmr
-
     part = problem.A.to_sparse()[support].tocsc()
     sharp = np.array(u[support])
     for _ in range(3):

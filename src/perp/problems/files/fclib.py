@@ -27,8 +27,9 @@ import numpy as np
 from scipy import sparse
 
 from perp.errors import FileFormatError, InvalidProblem
+from perp.extras import h5py
 from perp.problems.files.guard import Budget, FileGuard
-from perp.problems.files.guarded_hdf5 import GuardedGroup, open_hdf5, require_h5py
+from perp.problems.files.guarded_hdf5 import GuardedGroup, open_hdf5
 from perp.problems.files.replacement import replacing
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector
@@ -71,7 +72,6 @@ def load_solution(path: Path, max_bytes: int) -> Vector | None:
 def save(problem: Problem, path: Path, x: Vector | None) -> None:
     contacts = _as_expressible(problem, path)
     A, M = contacts.A.factored, _finite_mass(contacts.A.factored)
-    h5py = require_h5py()
     with replacing(path) as temporary, h5py.File(temporary, "x") as file:
         if A is not None and M is not None:
             _write_global(file, contacts, A, M, x)

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.errors import FileFormatError, MissingExtra
+from perp.errors import FileFormatError
+from perp.extras import h5py
 from perp.problems.files.guard import FileGuard
 from perp.problems.inputs import Vector
 
@@ -35,19 +36,9 @@ _BASE_ADDRESS = {0: 24, 1: 28, 2: 12, 3: 12}
 """Where a superblock of each version says what all addresses are counted from."""
 
 
-def require_h5py() -> Any:
-    """The module h5py, imported when an HDF5 file is first asked for."""
-    try:
-        import h5py
-    except ImportError as error:
-        raise MissingExtra("h5py", "an FCLIB file (.hdf5, .h5)", "hdf5") from error
-    return h5py
-
-
 @contextmanager
 def open_hdf5(guard: FileGuard) -> Iterator[GuardedGroup]:
     """The root of the file; whatever h5py finds damaged on the way is the fault of the file."""
-    h5py = require_h5py()
     reject_broken_heaps(guard)
     try:
         with guard.building(), h5py.File(guard.path, "r") as file:
@@ -102,7 +93,6 @@ class GuardedGroup:
         return bool(self._open(name, "Dataset").id.get_storage_size() > 0)
 
     def _open(self, name: str, kind: str) -> Any:
-        h5py = require_h5py()
         if name not in self:
             raise self.fault(name, "missing")
         if self._group.id.links.get_info(name.encode()).type != h5py.h5l.TYPE_HARD:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from perp.problems.inputs import Vector
 from perp.problems.operators import MatrixFreeOperator, Operator
@@ -13,8 +14,6 @@ def congruent_product(
     A: Operator, E: sparse.csr_array, added: sparse.csr_array | None = None, diagonal: Vector | None = None
 ) -> MatrixFreeOperator:
     """x -> E A E^T x + added x. (It is put together of SciPy's own operators, which can be pickled if A can.)"""
-    from scipy.sparse.linalg import LinearOperator, aslinearoperator  # takes a tenth of a second to import
-
     product = LinearOperator(A.shape, matvec=A.apply, dtype=np.float64)
     whole = aslinearoperator(E) @ product @ aslinearoperator(sparse.csr_array(E.T))
     return MatrixFreeOperator(whole if added is None else whole + aslinearoperator(added), diagonal)

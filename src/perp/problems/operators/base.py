@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import FileFormatError, MissingAbility
+from perp.problems import operators
 from perp.problems.deadline import Pace
 from perp.problems.inputs import Matrix, Vector, as_vector, freeze
+from perp.problems.models import congruent_product as congruent_products
+from perp.problems.operators import sparse as sparses
 
 if TYPE_CHECKING:
     from perp.problems.files.archive import Archive
     from perp.problems.island_cut import Couplings
     from perp.problems.operators.factored import FactoredOperator
-    from perp.problems.operators.sparse import SparseOperator
     from perp.problems.operators.stencil import StencilOperator
 
 FILLING = Pace(1e8)
@@ -140,11 +142,9 @@ class Operator(ABC):
         """A as an array that nobody may write to; a new one only where there is none."""
         return self.to_dense()
 
-    def compressed(self) -> SparseOperator:
+    def compressed(self) -> sparses.SparseOperator:
         """A in compressed rows; itself where it is."""
-        from perp.problems.operators.sparse import SparseOperator  # which is made of this class
-
-        return SparseOperator(self.to_sparse())
+        return sparses.SparseOperator(self.to_sparse())
 
     def in_this_form(self, matrix: sparse.csr_array) -> Matrix | sparse.csr_array:
         """Another matrix as an array where A holds its zeros, else as it is."""
@@ -152,15 +152,12 @@ class Operator(ABC):
 
     def restrict(self, rows: NDArray[np.intp]) -> Operator:
         """A[rows, rows], in the same form where that can be."""
-        from perp.problems.operators import as_operator
-
         if SUBMATRIX in self.ability_set:
-            return as_operator(self.submatrix(rows, rows))
-        from perp.problems.models.congruent_product import congruent_product
+            return operators.as_operator(self.submatrix(rows, rows))
 
         chosen = sparse.csr_array((np.ones(rows.size), (np.arange(rows.size), rows)), shape=(rows.size, self.n))
         diagonal = self.diagonal()[rows] if DIAGONAL in self.ability_set else None
-        return congruent_product(self, chosen, diagonal=diagonal)
+        return congruent_products.congruent_product(self, chosen, diagonal=diagonal)
 
     def coupled_rows(self) -> Couplings | None:
         """Which rows hang together; None where that cannot be told."""
@@ -190,9 +187,7 @@ class Operator(ABC):
 
     def with_added_diagonal(self, added: Vector) -> Operator:
         """A + diag(added), in the same form where that has room for it, else in compressed rows."""
-        from perp.problems.operators.sparse import SparseOperator  # which is made of this class
-
-        return SparseOperator(self.to_sparse() + sparse.diags_array(as_vector(added, "added", self.n)))
+        return sparses.SparseOperator(self.to_sparse() + sparse.diags_array(as_vector(added, "added", self.n)))
 
     def nonzeros(self) -> int | None:
         """How many numbers of A are stored, or None where A is never formed."""

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
+from perp.kernels.storages import dense
+from perp.problems import island_matrices
 from perp.problems.inputs import EntriesLike, Matrix, Vector, as_matrix, as_vector
 from perp.problems.operators.base import APPLY, DIAGONAL, FILLING, ROWS, SUBMATRIX, TO_SPARSE, Operator
 
@@ -49,9 +51,7 @@ class DenseOperator(Operator):
         return dense
 
     def coupled_rows(self) -> Couplings:
-        from perp.problems.island_matrices import CoupledEntries
-
-        return CoupledEntries(self)
+        return island_matrices.CoupledEntries(self)
 
     def has_positive_coupling(self) -> bool:
         return int(np.count_nonzero(self.matrix > 0.0)) != int(np.count_nonzero(self.matrix.diagonal() > 0.0))
@@ -117,6 +117,4 @@ class DenseOperator(Operator):
 @cache
 def _kernels() -> ModuleType:
     """Imported when first needed; an import statement costs as much as the product of a small matrix."""
-    from perp.kernels.storages import dense
-
     return dense

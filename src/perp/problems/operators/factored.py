@@ -20,6 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
+from perp.kernels.storages import factored
+from perp.problems import island_matrices
 from perp.problems.inputs import EntriesLike, PerRow, PointLike, Vector, VectorLike, as_vector, freeze
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
 from perp.problems.operators.masses import BodyMasses, Mass, PlanarMasses, as_mass
@@ -134,8 +136,6 @@ class FactoredOperator(Operator):
         if self.paired is not None:
             self.paired.slack(self.compliance, b, x, out)
         else:
-            from perp.kernels.storages import factored
-
             rows = self._sparse_rows()
             velocity = self.mass.solve(rows.T @ x)
             factored.slack(*unsigned_parts(rows), self.compliance, b, x, velocity, out)
@@ -176,11 +176,9 @@ class FactoredOperator(Operator):
         return FactoredOperator(J, self.mass, compliance)
 
     def coupled_rows(self) -> Couplings:
-        from perp.problems.island_matrices import CoupledPairs, CoupledVelocities
-
         if self.paired is not None and isinstance(self.mass, BodyMasses | PlanarMasses):
-            return CoupledPairs(self.paired, self.mass, self.compliance)
-        return CoupledVelocities(self)
+            return island_matrices.CoupledPairs(self.paired, self.mass, self.compliance)
+        return island_matrices.CoupledVelocities(self)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         rows: dict[str, NDArray[Any]]

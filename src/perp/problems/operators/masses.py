@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
+from perp.kernels.worlds import rigid_motion
 from perp.problems.inputs import Vector, VectorLike, as_block_stack, as_vector, freeze, require_real_dtype
 from perp.problems.operators.sparse import as_csr
 from perp.problems.operators.sparse_mass import SparseMass
@@ -79,8 +80,6 @@ class BodyMasses:
 
     def turned(self, rotation: ArrayLike) -> BodyMasses:
         """The same bodies after turns, R I R^T each, for n rotation matrices."""
-        from perp.kernels.worlds import rigid_motion
-
         turns = as_block_stack(rotation, "rotation", self.inertia.shape)
         inertia, packed = np.empty(self.inertia.size), np.empty(self._packed.size)
         rigid_motion.turn_masses(turns.reshape(-1), self.inertia.reshape(-1), self._packed, inertia, packed)
@@ -105,8 +104,6 @@ class BodyMasses:
 
     def spin_momenta(self, velocity: Vector) -> NDArray[np.float64]:
         """I w of every body [kg m^2/s], n x 3, for all velocities in a row."""
-        from perp.kernels.worlds import rigid_motion
-
         momenta = np.empty((self.mass.size, 3))
         rigid_motion.spin_momenta(self.inertia.reshape(-1), velocity, momenta.reshape(-1))
         return momenta
@@ -117,8 +114,6 @@ class BodyMasses:
 
     def solve(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
         if f.ndim == 1:
-            from perp.kernels.worlds import rigid_motion
-
             velocity = np.empty(f.size)
             rigid_motion.accelerate(self._packed, np.array(f, dtype=np.float64), velocity)
             return velocity

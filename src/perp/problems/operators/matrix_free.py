@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import aslinearoperator
 
 from perp.errors import InvalidProblem, OperatorFault
 from perp.problems.inputs import MatrixLike, Vector, VectorLike, as_vector
@@ -19,8 +20,6 @@ class MatrixFreeOperator(Operator):
     form = "matrix-free"
 
     def __init__(self, product: MatrixLike, diagonal: VectorLike | None = None) -> None:
-        from scipy.sparse.linalg import aslinearoperator  # takes a tenth of a second to import
-
         try:
             self.product: Any = aslinearoperator(product)
         except TypeError:
@@ -59,8 +58,6 @@ class MatrixFreeOperator(Operator):
         return out
 
     def with_added_diagonal(self, added: Vector) -> MatrixFreeOperator:
-        from scipy.sparse.linalg import aslinearoperator
-
         own = as_vector(added, "added", self.n)
         diagonal = None if self._diagonal is None else self._diagonal + own
         return MatrixFreeOperator(self.product + aslinearoperator(sparse.diags_array(own)), diagonal)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
+from perp.kernels.storages import body_pairs, pair_products, pair_setup
 from perp.problems.inputs import Vector, freeze, reject_non_finite, require_shape
 from perp.problems.operators.masses import BodyMasses, Mass, PlanarMasses
 from perp.problems.operators.sparse import as_csr
@@ -40,8 +41,6 @@ class Pairs(ABC):
     @classmethod
     def make(cls, bodies: Any, jacobian: Any, mass: BodyMasses | PlanarMasses) -> Self:
         """From an m x 2 array of body numbers (-1: the world, which does not move) and an m x 2 x `width` array."""
-        from perp.kernels.storages import pair_setup
-
         pairs = np.asarray(bodies)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
             raise InvalidProblem(f"bodies has shape {pairs.shape}, dtype {pairs.dtype}; integers, m x 2, are needed")
@@ -135,8 +134,6 @@ class BodyPairs(Pairs):
 
     def scaled(self, first: int = 0, last: int | None = None) -> tuple[Vector, Vector]:
         """J M^-1 in the layout of J, and the diagonal of J M^-1 J^T, for the rows first..last."""
-        from perp.kernels.storages import body_pairs
-
         stop = self.rows if last is None else last
         scaled, diagonal = np.empty(12 * (stop - first)), np.empty(stop - first)
         bodies, jacobian = self.bodies[2 * first : 2 * stop], self.jacobian[12 * first : 12 * stop]
@@ -144,28 +141,20 @@ class BodyPairs(Pairs):
         return scaled, diagonal
 
     def diagonal_blocks(self, size: int, count: int) -> NDArray[np.float64]:
-        from perp.kernels.storages import pair_products
-
         blocks = np.empty((count, size, size))
         flat = blocks.reshape(-1)
         pair_products.blocks_of_bodies(np.uint64(size), self.bodies, self.jacobian, self.inverse_mass, flat)
         return blocks
 
     def velocity(self, x: Vector) -> Vector:
-        from perp.kernels.storages import body_pairs
-
         v = np.empty(6 * (self.body_count + 1))
         body_pairs.velocity(self.bodies, self.jacobian, self.inverse_mass, x, v)
         return v
 
     def _times(self, v: Vector, out: Vector) -> None:
-        from perp.kernels.storages import pair_products
-
         pair_products.times_bodies(self.bodies, self.jacobian, v, out)
 
     def slack(self, compliance: Vector, b: Vector, x: Vector, out: Vector) -> None:
-        from perp.kernels.storages import body_pairs
-
         work = np.empty(6 * (self.body_count + 1))
         body_pairs.slack(self.bodies, self.jacobian, self.inverse_mass, compliance, b, x, work, out)
 

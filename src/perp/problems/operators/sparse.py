@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import EntriesLike, Vector, freeze, reject_non_finite, require_real_dtype
+from perp.kernels.storages import csr, runs
+from perp.problems import island_matrices
+from perp.problems.inputs import EntriesLike, Vector, as_matrix, freeze, reject_non_finite, require_real_dtype
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
 
 if TYPE_CHECKING:
@@ -59,9 +61,7 @@ class SparseOperator(Operator):
         return self
 
     def coupled_rows(self) -> Couplings:
-        from perp.problems.island_matrices import CoupledCompressedRows
-
-        return CoupledCompressedRows(self)
+        return island_matrices.CoupledCompressedRows(self)
 
     def has_positive_coupling(self) -> bool:
         return int(np.count_nonzero(self.values > 0.0)) != int(np.count_nonzero(self.matrix.diagonal() > 0.0))
@@ -71,12 +71,8 @@ class SparseOperator(Operator):
 
     def slack(self, x: Vector, b: Vector, out: Vector) -> Vector:
         if self.runs is not None:
-            from perp.kernels.storages import runs
-
             runs.slack(*self.runs, self.values, b, x, out)
         else:
-            from perp.kernels.storages import csr
-
             csr.slack(self.pointers, self.indices, self.values, b, x, out)
         return out
 
@@ -136,7 +132,6 @@ class SparseOperator(Operator):
         largest = float(np.abs(self.values).max(initial=0.0))
         if largest == 0.0:
             return 0.0
-        from perp.kernels.storages import csr
 
         return float(csr.asymmetry(self.pointers, self.indices, self.values)) / largest
 
@@ -147,8 +142,6 @@ class SparseOperator(Operator):
 def as_csr(value: Any, name: str) -> sparse.csr_array:
     """A validated, canonical, read-only CSR copy of a SciPy sparse matrix of any format (or of a dense array)."""
     if not sparse.issparse(value):
-        from perp.problems.inputs import as_matrix
-
         value = sparse.csr_array(as_matrix(value, name))
     if value.ndim != 2:
         raise InvalidProblem(f"{name} has shape {value.shape}; a two-dimensional array is needed")

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
+from perp.kernels.grid import constant as grid_constant
+from perp.kernels.grid import faces as grid_faces
 from perp.problems.inputs import (
     Matrix,
     PerRow,
@@ -150,10 +152,7 @@ class StencilOperator(Operator):
     def kernels(self) -> ModuleType:
         """The compiled module for this kind of couplings."""
         if self.faces is None:
-            from perp.kernels.grid import constant as grid_constant
-
             return grid_constant
-        from perp.kernels.grid import faces as grid_faces
 
         return grid_faces
 

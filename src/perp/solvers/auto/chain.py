@@ -40,6 +40,7 @@ from perp.solvers.auto.presolve import (
 from perp.solvers.auto.rules import Rule, Step, find_rule
 from perp.solvers.auto.search import Search, translate
 from perp.solvers.fit import misfit
+from perp.solvers.islands import islands as islandss
 from perp.solvers.loop import SolveInterrupted, interrupted_with
 from perp.solvers.progress import Callback
 from perp.solvers.results.result import Attempt, Result
@@ -202,11 +203,11 @@ def _keep(search: Search, view: Reduced, result: Result, since: float, why: str)
 
 def _solve_islands(search: Search, view: Reduced, islands: tuple[Island, ...], is_warm: bool) -> None:
     """Solve the islands of a view one after the other, and judge the answer that they make together."""
-    from perp.solvers.islands.islands import IslandRun  # which solves each island by the call that led here
-
     before = now()
     start = view.problem.project(view.restrict(search.start))
-    run = IslandRun(islands, None, start, search.stop, translate(search, view.recover), search.begun, is_warm=is_warm)
+    run = islandss.IslandRun(
+        islands, None, start, search.stop, translate(search, view.recover), search.begun, is_warm=is_warm
+    )
     try:
         whole = run.result(view.problem, 1, [])
     except SolveInterrupted as interrupt:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from perp.kernels.pivoting import small_pivots as kernels
 from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector, freeze
 from perp.problems.lcp import LCP
@@ -52,8 +53,6 @@ def solve_small(
 
     `tol` is on the scaled residual (`perp.problems.residual_scale`).
     """
-    from perp.kernels.pivoting import small_pivots as kernels
-
     begun = perf_counter()
     A = freeze(problem.A.array().reshape(-1))
     n, lower, upper = problem.n, problem.lower, problem.upper

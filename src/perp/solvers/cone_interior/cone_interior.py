@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.kernels.conic import layout, path, run
 from perp.kernels.conic.layout import Options
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
@@ -133,13 +134,9 @@ class ConeInterior(Method[ConicState]):
         return None
 
     def default_iterations(self, problem: Problem) -> int:
-        from perp.kernels.conic.run import MOST_ITERATIONS
-
-        return course.MOST_FROM_START + MOST_ITERATIONS * self.attempts
+        return course.MOST_FROM_START + run.MOST_ITERATIONS * self.attempts
 
     def start(self, problem: Problem, x: Vector) -> ConicState:
-        from perp.kernels.conic import layout, path
-
         rows = list_cones(problem)
         conic = make_system(problem, rows, self.space, self.ordering)
         it = conic.new_iterate(rows, self.refinements)
@@ -165,17 +162,13 @@ class ConeInterior(Method[ConicState]):
         return state
 
     def _kernel_options(self, rows: ConeRows) -> Options:
-        from perp.kernels.conic.run import find_pieces
-
         lift, most_short = (SYMMETRIC_LIFT, SYMMETRIC_MOST_SHORT) if rows.symmetric else (LIFT, MOST_SHORT)
         return Options(
             *(self.refinements, ACCURACY, self.correctors, float(self.boundary), lift, self.polish, SOFTNESS),
-            *(most_short, find_pieces()),
+            *(most_short, run.find_pieces()),
         )
 
     def step(self, problem: Problem, state: ConicState, count: int) -> None:
-        from perp.kernels.conic import path, run
-
         done = 0
         while done < count and state.ended is None and not state.is_due:
             what, most = state.request

@@ -23,6 +23,7 @@ from typing import Protocol
 
 import numpy as np
 
+from perp.kernels.conic import layout, path, polish, run
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import look
@@ -92,8 +93,6 @@ def _from_start(options: PathOptions, problem: Problem, state: ConicState) -> Co
 
 
 def _cold_paths(options: PathOptions, problem: Problem, state: ConicState) -> Course:
-    from perp.kernels.conic import run
-
     for attempt in range(options.attempts):
         state.attempt = attempt
         if not begin_cold(state, options.friction_target, options.seed + attempt):
@@ -111,11 +110,9 @@ def _cold_paths(options: PathOptions, problem: Problem, state: ConicState) -> Co
 
 def _newton_from_start(problem: Problem, state: ConicState) -> Generator[Request, int, float]:
     """Newton steps from the caller's point; returns F of the best point, over its unit."""
-    from perp.kernels.conic import layout
-    from perp.kernels.conic.polish import WORSE
 
     def judge(reached: float, is_last: bool) -> bool:
-        is_done = reached <= SUCCESS and (is_last or state.marks[WORSE] > 0.0)
+        is_done = reached <= SUCCESS and (is_last or state.marks[polish.WORSE] > 0.0)
         if not is_done and not (reached <= NEARLY and problem.n > MOST_ROWS):
             return False
         x = answer(problem, state, layout.BEST)
@@ -133,13 +130,10 @@ def _newton_from_start(problem: Problem, state: ConicState) -> Generator[Request
 
 def _newton(state: ConicState, is_done: Callable[[float, bool], bool]) -> Generator[Request, int, float]:
     """Newton steps while they make progress. `is_done` is told F over its unit, and whether the step was the last."""
-    from perp.kernels.conic import run
-    from perp.kernels.conic.polish import POLISHED
-
     first = reached = np.inf
     for made in range(1, NEWTON_STEPS + 1):
         yield run.POLISH, 1
-        reached = float(state.marks[POLISHED] / state.unit)
+        reached = float(state.marks[polish.POLISHED] / state.unit)
         first = min(first, reached) if made == 1 else first
         is_stuck = made >= TRIALS and reached > max(PROGRESS * first, NEARLY)
         is_last = is_stuck or made == NEWTON_STEPS or state.marks[run.ENDED] != run.GOES_ON
@@ -153,16 +147,13 @@ def _path(
 ) -> Generator[Request, int, bool]:
     """Follow the path from the iterate for at most `most` iterations (0: those of an attempt); whether it ends at a
     solution."""
-    from perp.kernels.conic import layout, run
-    from perp.kernels.conic.polish import POLISHED
-
     marks = state.marks
     turns = marks[run.TURNS]
     if most:
         marks[run.SINCE] = run.MOST_ITERATIONS - most
     while marks[run.ENDED] == run.GOES_ON and (may_turn or marks[run.TURNS] == turns):
         yield run.FOLLOW, maxsize
-        is_polished = marks[POLISHED] < marks[run.ERROR]
+        is_polished = marks[polish.POLISHED] < marks[run.ERROR]
         state.x = answer(problem, state, layout.BEST if is_polished else layout.X)
     return bool(marks[run.ENDED] == run.DONE)
 
@@ -171,8 +162,6 @@ def _path_next_to(
     options: PathOptions, problem: Problem, state: ConicState, reached: float
 ) -> Generator[Request, int, bool]:
     """A short path that starts next to the best point of Newton steps, where F is `reached` times its unit."""
-    from perp.kernels.conic import layout
-
     x = answer(problem, state, layout.BEST)
     if not reached <= FAR or not begin_cold(state, options.friction_target, options.seed):
         return False
@@ -182,12 +171,10 @@ def _path_next_to(
 
 def _proximal_steps(options: PathOptions, problem: Problem, state: ConicState) -> Course:
     """Proximal steps from the caller's point; a step that fails is followed by one with a larger eps."""
-    from perp.kernels.conic.path import FACTORISATIONS
-
     x, turn, marks = state.x, 0, state.marks
     residuals = [look(problem, x)[0]]
-    most = marks[FACTORISATIONS] + PROXIMAL_FACTORISATIONS
-    while 0 <= turn < len(SHARES) and marks[FACTORISATIONS] < most:
+    most = marks[path.FACTORISATIONS] + PROXIMAL_FACTORISATIONS
+    while 0 <= turn < len(SHARES) and marks[path.FACTORISATIONS] < most:
         with _pulled_to(state, x, SHARES[turn]):
             found = yield from _solve_next_to(options, problem, state, x)
         if found is None:
@@ -204,8 +191,6 @@ def _proximal_steps(options: PathOptions, problem: Problem, state: ConicState) -
 @contextmanager
 def _pulled_to(state: ConicState, x: Vector, share: float) -> Iterator[None]:
     """Add share w_i (x_i - c_i) to y_i of the iterate, where c is the given x and w_i the mean A_ii of the contact."""
-    from perp.kernels.conic import layout
-
     R, rows, conic = state.iterate.rows, state.rows, state.conic
     friction = np.ones(x.size)
     friction[rows.row] = rows.unit[rows.row]  # of a normal; without it, w would not weigh normals and tangents alike
@@ -223,8 +208,6 @@ def _solve_next_to(
     options: PathOptions, problem: Problem, state: ConicState, x: Vector
 ) -> Generator[Request, int, Vector | None]:
     """Solve the iterate's problem by Newton steps from x, then by a path that starts next to their best point."""
-    from perp.kernels.conic import layout
-
     begin_newton(problem, state, x)
     reached = yield from _newton(state, lambda reached, is_last: reached <= PROXIMAL_SUCCESS)
     is_done = reached <= PROXIMAL_SUCCESS or (yield from _path_next_to(options, problem, state, reached))

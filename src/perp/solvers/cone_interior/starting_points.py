@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.conic import layout, polish, run
 from perp.kernels.conic.layout import FIXED, OWN
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
@@ -24,8 +25,6 @@ unit^2."""
 
 def take(problem: Problem, state: ConicState, x: Vector) -> None:
     """Put x and its velocities into the iterate."""
-    from perp.kernels.conic import layout
-
     A = problem.A.factored
     assert A is not None
     state.iterate.rows[layout.X] = state.rows.in_units(x)
@@ -35,26 +34,20 @@ def take(problem: Problem, state: ConicState, x: Vector) -> None:
 
 def begin_newton(problem: Problem, state: ConicState, x: Vector) -> None:
     """Newton steps from x."""
-    from perp.kernels.conic import layout, run
-    from perp.kernels.conic.polish import DAMPING, IS_NEW, POLISHED, WORSE
-
     take(problem, state, x)
     taken, block = state.iterate.rows[layout.X], state.rows.block_of_row
     _set_ratios(state, np.bincount(block[block >= 0], taken[block >= 0] ** 2, state.rows.row.size))
-    state.marks[[POLISHED, WORSE, DAMPING, IS_NEW]] = np.inf, 0.0, 1.0, 1.0
+    state.marks[[polish.POLISHED, polish.WORSE, polish.DAMPING, polish.IS_NEW]] = np.inf, 0.0, 1.0, 1.0
     state.marks[run.ENDED] = run.GOES_ON
 
 
 def begin_cold(state: ConicState, friction_target: float, seed: int) -> bool:
     """A point on the axes of all cones, with equal products, as large as contacts that stick need it; whether A can be
     factored."""
-    from perp.kernels.conic import layout, run
-    from perp.kernels.conic.polish import POLISHED
-
     rows, it, marks = state.rows, state.iterate, state.marks
     marks[run.SHORT], marks[run.TRIED], marks[run.ENDED], marks[run.HELP] = 0.0, np.inf, run.GOES_ON, 1.0
     marks[run.NUMBER] = marks[run.FLAT] = marks[run.SINCE] = 0.0
-    marks[run.ERROR] = marks[run.LEAST] = marks[POLISHED] = np.inf
+    marks[run.ERROR] = marks[run.LEAST] = marks[polish.POLISHED] = np.inf
     it.saved[:, :2] = 0.0
     run_kernel(state, run.START, 0)
     if marks[run.ENDED] == run.BROKEN:
@@ -87,8 +80,6 @@ def begin_cold(state: ConicState, friction_target: float, seed: int) -> bool:
 
 def begin_next_to(problem: Problem, state: ConicState, x: Vector, error: float) -> None:
     """After `begin_cold`: a point of the central path next to x, where F is `error` times its unit, in its place."""
-    from perp.kernels.conic import layout
-
     rows, conic, R = state.rows, state.conic, state.iterate.rows
     take(problem, state, x)
     moves = rows.block_of_row >= 0
@@ -101,8 +92,6 @@ def begin_next_to(problem: Problem, state: ConicState, x: Vector, error: float) 
 
 def _set_ratios(state: ConicState, squares: NDArray[Any]) -> None:
     """Impulse over speed of each block: what a contact carries (squared), and how fast things are."""
-    from perp.kernels.conic import layout
-
     impulse = np.sqrt(squares) + np.sqrt(_mean_energy(state) / state.iterate.rows[layout.WEIGHT, state.rows.row])
     speed = float(np.max(np.abs(state.conic.b), initial=0.0)) or 1.0
     block = state.rows.block_of_row
@@ -111,8 +100,6 @@ def _set_ratios(state: ConicState, squares: NDArray[Any]) -> None:
 
 def _mean_energy(state: ConicState) -> float:
     """The mean of b^2 / A_ii over the blocks."""
-    from perp.kernels.conic import layout
-
     block = state.rows.block_of_row
     inside = block >= 0
     energies = (state.conic.b**2 / state.iterate.rows[layout.WEIGHT])[inside]

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels import blas
+from perp.kernels.conic import run as run_kernels
 from perp.kernels.conic.layout import Iterate, Options
 from perp.linalg.paces import CONIC
 from perp.problems.inputs import Vector
@@ -42,13 +44,10 @@ class ConicState(State):
 
 def run_kernel(state: ConicState, what: int, count: int) -> int:
     """Up to `count` iterations; returns how many were made."""
-    from perp.kernels.blas import product_address
-    from perp.kernels.conic.run import run
-
     conic = state.conic
     with CONIC.work(max(count, 1) * (conic.plan.cost / 15.0 + 1e3 * state.x.size)):
-        made = run(
-            *(what, product_address(), conic.in_bodies, conic.symmetric, state.options),
+        made = run_kernels.run(
+            *(what, blas.product_address(), conic.in_bodies, conic.symmetric, state.options),
             *(state.rows.cones, conic.blocks, conic.system, conic.factor, state.iterate),
             *(state.marks, state.unit, count),
         )

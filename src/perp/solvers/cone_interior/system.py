@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from perp.kernels import by_address
+from perp.kernels.conic import groups
 from perp.kernels.conic.layout import BODY_LINES, ROW_LINES, SAVED, Blocks, Factor, Iterate, System
+from perp.kernels.factors import supernodal_lu
 from perp.linalg.free_systems.body import body_pattern, make_body_plan, movable_parts
 from perp.linalg.plan import Plan, with_diagonal
 from perp.linalg.sparse_lu import LUArrays
@@ -67,8 +70,6 @@ class _Matrices:
 
 
 def make_system(problem: Problem, rows: ConeRows, space: str, ordering: str) -> ConicSystem:
-    from perp.kernels.conic import groups
-
     A, unit = problem.A, rows.unit
     factored = None if space == "contact" else A.factored
     in_bodies = factored is not None
@@ -192,17 +193,14 @@ def _full_pattern(A: sparse.csr_array, rows: ConeRows) -> sparse.csr_array:
 
 
 def _make_factor(plan: Plan, symmetric: bool) -> Factor:
-    from perp.kernels.by_address import address_of
-    from perp.kernels.factors import supernodal_lu
-
     arrays = LUArrays.make(plan)
     if symmetric:
-        factor_at = address_of(supernodal_lu.factor_symmetric, supernodal_lu.FACTOR_SYMMETRIC)
+        factor_at = by_address.address_of(supernodal_lu.factor_symmetric, supernodal_lu.FACTOR_SYMMETRIC)
     else:
-        factor_at = address_of(supernodal_lu.factor, supernodal_lu.FACTOR)
+        factor_at = by_address.address_of(supernodal_lu.factor, supernodal_lu.FACTOR)
     return Factor(
         factor_at,
-        address_of(supernodal_lu.solve, supernodal_lu.SOLVE),
+        by_address.address_of(supernodal_lu.solve, supernodal_lu.SOLVE),
         *plan.structure,
         *plan.updates,
         plan.lower.start,

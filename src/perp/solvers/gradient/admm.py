@@ -8,6 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.kernels.gradient import admm as kernels
+from perp.kernels.gradient import projected_gradient
 from perp.linalg.cholesky import NotFinite, NotPositive
 from perp.linalg.free_systems import SHIFTED_SPACES, FreeSystem, choose_shifted_system, factor_or_exchange
 from perp.problems.certificates import PROVABLE
@@ -74,8 +76,6 @@ class SplittingState(State):
 
     def split(self, problem: Problem) -> None:
         """z, w and the right-hand side of the next solve, from u."""
-        from perp.kernels.gradient import admm as kernels
-
         feasible = self.feasible
         contacts = (feasible.width, feasible.law, feasible.friction)
         known = (self.values, problem.b, self.proximal, self.free_x)
@@ -141,8 +141,6 @@ class SplittingState(State):
 
 def shifted_slack(problem: Problem, feasible: FeasibleSet, x: Vector) -> Vector:
     """A x + b, with friction |y_t| added to the normal rows for the exact Coulomb law."""
-    from perp.kernels.gradient import projected_gradient
-
     slack = problem.A.slack(x, problem.b, np.empty(problem.n))
     if problem.kind == "contact/cone":
         width, shift = int(feasible.width), np.empty(feasible.friction.size)
@@ -269,8 +267,6 @@ class ADMM(Method[SplittingState]):
 
     def _iterate(self, problem: Problem, state: SplittingState) -> bool:
         """One iteration; False, and x as it was, where numbers are no longer finite."""
-        from perp.kernels.gradient import admm as kernels
-
         state.free_x = state.solve(problem)
         way, size = kernels.advance(self.relaxation, state.free_x, state.z, state.u, state.values, state.image)
         if not math.isfinite(way + size):
@@ -291,8 +287,6 @@ class ADMM(Method[SplittingState]):
 
     def _update_penalty(self, state: SplittingState) -> bool:
         """Whether the penalties are others now; `state.x` still holds the z of the last iteration."""
-        from perp.kernels.gradient import admm as kernels
-
         if self.penalty != "spectral":
             return state.penalty.follow_contacts(state.feasible, state.done, state.z, state.w)
         squares = kernels.measure_residuals(state.free_x, state.z, state.x, state.values, state.feasible.weight)
@@ -300,8 +294,6 @@ class ADMM(Method[SplittingState]):
 
     def _load(self, problem: Problem, state: SplittingState) -> None:
         """Call the kernels of an iteration, and throw away what they make."""
-        from perp.kernels.gradient import admm as kernels
-
         x = state.solve(problem)
         kernels.advance(self.relaxation, x, state.z, state.u, state.values, state.image)
         kernels.measure_residuals(x, state.z, state.x, state.values, state.feasible.weight)

@@ -24,6 +24,7 @@ from math import isfinite, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.contacts import cones
 from perp.problems.inputs import Vector
 from perp.solvers.gradient.projection import FeasibleSet
 
@@ -125,12 +126,10 @@ class Penalty:
 
 def row_states(feasible: FeasibleSet, z: Vector, w: Vector) -> NDArray[np.int8]:
     """AT_BOUND, SLIDING or FREE for every row; the rows that a cone or a disc binds together are in the same state."""
-    from perp.kernels.contacts.cones import FIXED_DISCS
-
     width, contacts = int(feasible.width), feasible.friction.size
     states = np.where(w != 0.0, AT_BOUND, FREE).astype(np.int8)
     rows = slice(width * contacts)
-    has_own_normals = feasible.law == FIXED_DISCS
+    has_own_normals = feasible.law == cones.FIXED_DISCS
     if has_own_normals and width == 2:
         return states  # a disc in the plane is an interval
     together = slice(1 if has_own_normals else 0, width)

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.kernels.gradient import projected_gradient as kernels
 from perp.problems.inputs import Vector, require_count
 from perp.problems.operators.base import APPLY
 from perp.problems.problem import Problem
@@ -174,8 +175,6 @@ class APGD(Method[AcceleratedState]):
             state.lipschitz = max(GROWTH * state.lipschitz, min(found, MOST * state.stiffness))
 
     def _compare(self, problem: Problem, state: AcceleratedState) -> tuple[float, float, float, float, float]:
-        from perp.kernels.gradient import projected_gradient as kernels
-
         feasible = state.feasible
         measures: tuple[float, float, float, float, float] = kernels.compare(
             state.point,
@@ -193,8 +192,6 @@ class APGD(Method[AcceleratedState]):
 
     def _go_on(self, problem: Problem, state: AcceleratedState, momentum: float) -> None:
         """x = x_new, and the point of the next gradient ahead of it."""
-        from perp.kernels.gradient import projected_gradient as kernels
-
         kernels.extrapolate(
             momentum, state.new, state.gradient_new, state.x, state.gradient_x, state.point, state.gradient
         )

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.gradient import conjugate_gradients
+from perp.kernels.gradient import conjugate_gradients as kernels
 from perp.linalg.preconditioners import Preconditioner
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
@@ -128,10 +130,10 @@ class FaceState(FaceSearch):
 
     def measure(self, problem: Problem) -> tuple[float, float, float]:
         """The size of the numbers, what is left on free rows, and the worst wrong slack of a tight one."""
-        from perp.kernels.gradient.conjugate_gradients import measure_face
-
         bounds = (self.lower, self.upper)
-        size, left, wrong = measure_face(self.sets, self.point, self.y, problem.b, *bounds, self.weight)
+        size, left, wrong = conjugate_gradients.measure_face(
+            self.sets, self.point, self.y, problem.b, *bounds, self.weight
+        )
         return float(size), float(left), float(wrong)
 
     def soften(self, regularisation: float) -> None:
@@ -187,8 +189,6 @@ class SplitState(FaceSearch):
     """Whether a nested start is still to come."""
 
     def split(self) -> None:
-        from perp.kernels.gradient import conjugate_gradients as kernels
-
         bounds = (self.lower, self.upper)
         self.reduced, self.chopped = kernels.split_gradient(self.x, self.y, *bounds, self.weight, self.length, self.r)
 
@@ -224,8 +224,6 @@ class SplitState(FaceSearch):
 
 def load_kernels() -> None:
     """Call every kernel of `perp.kernels.gradient.conjugate_gradients` on nothing, before the clock of a step runs."""
-    from perp.kernels.gradient import conjugate_gradients as kernels
-
     v, data = np.empty(0), freeze(np.empty(0))
     sets, pivots = np.empty(0, dtype=np.int8), np.empty(0, dtype=np.int64)
     kernels.dot(v, v)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.linalg import eigh_tridiagonal
 
+from perp.kernels.gradient import conjugate_gradients
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
 from perp.solvers.gradient.projection import FeasibleSet
@@ -28,25 +30,22 @@ def estimate_largest_eigenvalue(problem: Problem, weight: Vector, products: int,
     bound = problem.A.norm_bound()
     if bound is not None and 0.0 < bound < np.inf and np.ptp(weight) == 0.0:
         return bound * float(weight[0]), 0
-    from scipy.linalg import eigh_tridiagonal
-
-    from perp.kernels.gradient.conjugate_gradients import dot
 
     n = problem.n
     root, zero = np.sqrt(weight), freeze(np.zeros(n))
     vector, before, image = np.random.default_rng(seed).standard_normal(n), np.zeros(n), np.empty(n)
     scratch = np.empty(n)
-    vector /= np.sqrt(dot(vector, vector)) or 1.0
+    vector /= np.sqrt(conjugate_gradients.dot(vector, vector)) or 1.0
     diagonal: list[float] = []
     beside: list[float] = []
     for _ in range(min(products, n)):
         problem.A.slack(np.multiply(root, vector, out=scratch), zero, image)
         image *= root
-        diagonal.append(dot(vector, image))
+        diagonal.append(conjugate_gradients.dot(vector, image))
         image -= np.multiply(vector, diagonal[-1], out=scratch)
         if beside:
             image -= np.multiply(before, beside[-1], out=scratch)
-        beside.append(float(np.sqrt(dot(image, image))))
+        beside.append(float(np.sqrt(conjugate_gradients.dot(image, image))))
         if not np.isfinite(beside[-1]) or beside[-1] <= 1e-14 * max(map(abs, diagonal)):
             break
         before, vector = vector, np.divide(image, beside[-1], out=before)

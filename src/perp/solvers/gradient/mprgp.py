@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.kernels.gradient import conjugate_gradients as kernels
 from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.inputs import Vector, freeze, require_count, require_number
 from perp.problems.operators.base import APPLY
@@ -188,8 +189,6 @@ class MPRGP(Method[SplitState]):
 
     def _stay_in_face(self, problem: Problem, state: SplitState) -> None:
         """A conjugate gradient step, or an expansion."""
-        from perp.kernels.gradient import conjugate_gradients as kernels
-
         if state.is_new_face or not kernels.dot(state.r, state.q) > 0.0:  # rounding may turn q away from descent
             state.q = self._precondition(state)
             state.is_new_face = False
@@ -213,8 +212,6 @@ class MPRGP(Method[SplitState]):
     @staticmethod
     def _clip_step(problem: Problem, state: SplitState, step: float) -> bool:
         """x <- clip(x + step q), if that lowers the objective."""
-        from perp.kernels.gradient import conjugate_gradients as kernels
-
         kernels.project_step(state.x, state.q, step, state.lower, state.upper, state.trial)
         problem.A.slack(state.trial, problem.b, state.trial_y)
         state.counters["products"] += 1
@@ -227,8 +224,6 @@ class MPRGP(Method[SplitState]):
 
     def _free_rows(self, problem: Problem, state: SplitState) -> None:
         """A proportioning step."""
-        from perp.kernels.gradient import conjugate_gradients as kernels
-
         bounds = (state.lower, state.upper)
         kernels.chopped_direction(state.x, state.y, *bounds, state.weight, state.r, state.q)
         step, longest, _ = self._find_step(problem, state)
@@ -245,8 +240,6 @@ class MPRGP(Method[SplitState]):
     @staticmethod
     def _find_step(problem: Problem, state: SplitState) -> tuple[float, float, float]:
         """The step to the minimum along q (inf where there is none), the step to the nearest bound, the curvature."""
-        from perp.kernels.gradient import conjugate_gradients as kernels
-
         problem.A.slack(state.q, state.zero, state.product)
         state.counters["products"] += 1
         slope, curvature, size = kernels.measure_direction(state.r, state.q, state.product, state.weight)
@@ -266,8 +259,6 @@ class MPRGP(Method[SplitState]):
     @staticmethod
     def _expand(problem: Problem, state: SplitState, only_free: bool) -> None:
         """x <- clip(x - length weight y), on free rows or all; shorter, if that raised the objective."""
-        from perp.kernels.gradient import conjugate_gradients as kernels
-
         state.counters["expansions"] += 1
         bounds, here = (state.lower, state.upper), (state.x, state.y)
         while True:

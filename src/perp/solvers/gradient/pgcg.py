@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.kernels.gradient import conjugate_gradients as kernels
 from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY
@@ -133,8 +134,6 @@ class PGCG(Method[FaceState]):
 
     def _find_direction(self, problem: Problem, state: FaceState) -> bool:
         """Close passes and drop rows that stand in the way, until q leads somewhere; False at the end."""
-        from perp.kernels.gradient import conjugate_gradients as kernels
-
         while state.ended is None:
             if state.is_new_face:
                 self._restart(state)
@@ -164,23 +163,17 @@ class PGCG(Method[FaceState]):
     @staticmethod
     def _precondition(state: FaceState) -> tuple[Vector, float]:
         """z = P^-1 r and r^T z."""
-        from perp.kernels.gradient import conjugate_gradients as kernels
-
         kernels.face_residual(state.sets, state.y, state.r)
         z = state.preconditioner.apply(state.r)
         return z, kernels.keep_in_face(state.sets, state.r, z)
 
     def _tighten(self, state: FaceState) -> None:
-        from perp.kernels.gradient import conjugate_gradients as kernels
-
         hit = kernels.tighten(state.sets, state.point, state.q, state.lower, state.upper, state.pivots)
         state.counters["pivots"] += hit
         state.is_new_face = True
 
     def _advance(self, problem: Problem, state: FaceState) -> None:
         """One step along q (lines 10-23)."""
-        from perp.kernels.gradient import conjugate_gradients as kernels
-
         q, product = state.q, state.product
         problem.A.slack(q, state.zero, product)
         state.counters["products"] += 1
@@ -216,8 +209,6 @@ class PGCG(Method[FaceState]):
     @staticmethod
     def _project(problem: Problem, state: FaceState, step: float, change: float) -> bool:
         """Go the whole step and clip it, if that changes the objective by `change` or lowers it more."""
-        from perp.kernels.gradient import conjugate_gradients as kernels
-
         kernels.project_step(state.point, state.q, step, state.lower, state.upper, state.trial)
         state.evaluate(problem, state.trial, state.trial_y)
         if kernels.change_of_objective(state.point, state.y, state.trial, state.trial_y)[0] > change:
@@ -229,8 +220,6 @@ class PGCG(Method[FaceState]):
 
     def _close_pass(self, problem: Problem, state: FaceState) -> None:
         """Free the rows that object (lines 26-32); where none does, go on, or on to the asked problem, or end."""
-        from perp.kernels.gradient import conjugate_gradients as kernels
-
         if state.steps_since_refresh >= REFRESH_EVERY:  # only rounding errors change, and the directions may go on
             state.renew_slack(problem)
             _, state.rho = self._precondition(state)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from perp.kernels.contacts import cones
+from perp.kernels.gradient import projected_gradient as kernels
 from perp.problems.friction import ContactProblem, law_number
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
@@ -32,30 +34,24 @@ class FeasibleSet:
 
     @staticmethod
     def of(problem: Problem, scaling: str) -> FeasibleSet:
-        from perp.kernels.contacts.cones import BOXES
-
         weight = freeze(_weights(problem) if scaling == "diagonal" else np.ones(problem.n))
         if isinstance(problem, ContactProblem):
             width = np.uint64(problem.dimension)
             return FeasibleSet(width, law_number(problem), problem.friction, problem.lower, problem.upper, weight)
         lower, upper = problem.bounds(problem.b)
-        return FeasibleSet(np.uint64(1), BOXES, freeze(np.zeros(0)), lower, upper, weight)
+        return FeasibleSet(np.uint64(1), cones.BOXES, freeze(np.zeros(0)), lower, upper, weight)
 
     def project_step(self, point: Vector, gradient: Vector, shift: Vector, step: float, target: Vector) -> None:
         """target = P(point - step W (gradient + shift)), P the projection on the set."""
-        from perp.kernels.gradient import projected_gradient as kernels
-
         contacts = (self.width, self.law, self.friction)
         kernels.project_step(point, gradient, shift, step, self.weight, *contacts, self.lower, self.upper, target)
 
     def nearest_ray(self, direction: Vector) -> Vector:
         """The nearest direction in which nothing stops x: the cones of contacts have no end, discs and bounds have."""
-        from perp.kernels.contacts.cones import FIXED_DISCS
-
         lower = freeze(np.where(np.isinf(self.lower), -np.inf, 0.0))
         upper = freeze(np.where(np.isinf(self.upper), np.inf, 0.0))
         ray, still = np.empty(direction.size), np.zeros(direction.size)
-        friction = freeze(np.zeros(self.friction.size)) if self.law == FIXED_DISCS else self.friction
+        friction = freeze(np.zeros(self.friction.size)) if self.law == cones.FIXED_DISCS else self.friction
         free = FeasibleSet(self.width, self.law, friction, lower, upper, self.weight)
         free.project_step(direction, still, np.zeros(self.friction.size), 0.0, ray)
         return ray

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.kernels.gradient import projected_gradient as kernels
 from perp.problems.inputs import Vector, freeze, require_count, require_number
 from perp.problems.operators.base import APPLY
 from perp.problems.problem import Problem
@@ -132,8 +133,6 @@ class SPG(Method[SpectralState]):
         state.counters["products"] += 1
 
     def step(self, problem: Problem, state: SpectralState, count: int) -> None:
-        from perp.kernels.gradient import projected_gradient as kernels
-
         if count == 0:  # loads the kernels: a step of no length, and two passes over no rows
             self._find_direction(state, 0.0)
             none = state.direction[:0]
@@ -149,8 +148,6 @@ class SPG(Method[SpectralState]):
 
     def _iterate(self, problem: Problem, state: SpectralState) -> bool:
         """One step; False, and x as it was, where numbers are no longer finite."""
-        from perp.kernels.gradient import projected_gradient as kernels
-
         slope, square = self._find_direction(state, state.spectral_step)
         problem.A.slack(state.direction, state.zero, state.product)
         state.counters["products"] += 1
@@ -174,8 +171,6 @@ class SPG(Method[SpectralState]):
 
     def _find_direction(self, state: SpectralState, step: float) -> tuple[float, float]:
         """d, the slope (A x + b)^T d, and d^T W^-1 d."""
-        from perp.kernels.gradient import projected_gradient as kernels
-
         state.feasible.project_step(state.x, state.gradient, state.no_shift, step, state.target)
         found: tuple[float, float] = kernels.find_direction(
             state.x, state.gradient, state.target, state.feasible.weight, state.direction

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from perp.errors import MissingExtra
+from perp.kernels.multigrid import steps as kernels
 from perp.problems.inputs import Vector, require_count
 from perp.problems.lcp import LCP
 from perp.problems.operators import StencilOperator
@@ -240,8 +241,6 @@ class Multigrid(Method[MultigridState]):
     @staticmethod
     def _search_plane(problem: Problem, state: MultigridState) -> None:
         """The least f in the plane of the ways of this cycle and the last, projected, and of a length that is safe."""
-        from perp.kernels.multigrid import steps as kernels
-
         bounds = (state.lower, state.upper)
         state.counters["accelerated"] += 1
         kernels.subtract_from(state.x, state.way)

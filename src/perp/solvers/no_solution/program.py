@@ -18,6 +18,7 @@ from math import cos, inf, pi
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -64,8 +65,6 @@ def separate(problem: Problem, equations: NDArray[np.bool_] | None = None) -> En
 
     Within the deadline that holds: `OutOfTime` is raised where the program would be begun in vain.
     """
-    from scipy.optimize import linprog
-
     if not (_kinds(problem) != ZERO).any():
         return Ended(None, True, "every row may have any slack")
     program = _Program.of(problem, equations)
@@ -82,7 +81,7 @@ def separate(problem: Problem, equations: NDArray[np.bool_] | None = None) -> En
         options["time_limit"] = seconds
     begun = now()
     with np.errstate(all="ignore"):
-        found = linprog(
+        found = scipy.optimize.linprog(
             program.cost, program.A_ub, program.b_ub, program.A_eq, program.b_eq, program.bounds,
             method="highs", options=options,
         )  # fmt: skip

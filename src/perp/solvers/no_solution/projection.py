@@ -13,6 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dgetrf, dgetrs
+from scipy.sparse.linalg import lsmr
 
 from perp.problems.deadline import Pace, watched
 from perp.problems.inputs import Matrix, Vector
@@ -35,8 +37,6 @@ ELIMINATION = Pace(1e10)
 
 def leave_over(A: Any, b: Vector) -> Vector | None:
     """r, zero where b is in the range of A; None where the iteration comes to no end. A is sparse, of any shape."""
-    from scipy.sparse.linalg import lsmr
-
     scale = float(np.abs(b).max(initial=0.0))
     if scale == 0.0:
         return np.zeros(b.size)
@@ -53,8 +53,6 @@ def leave_over(A: Any, b: Vector) -> Vector | None:
 
 def find_dependent_rows(A: Matrix) -> Vector | None:
     """A u with A^T u = 0 but for rounding, if A is singular; by two steps of inverse iteration (Wielandt 1944)."""
-    from scipy.linalg.lapack import dgetrf, dgetrs
-
     largest = np.abs(A).max(initial=0.0)
     if not 0.0 < largest < np.inf:
         return None

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from perp.problems.certificates import (
     PROVABLE,
@@ -26,6 +27,7 @@ from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, VectorLike, as_vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
+from perp.solvers.no_solution.program import separate
 from perp.solvers.no_solution.projection import ELIMINATION, find_dependent_rows, leave_over
 
 LOOSE = 1e-6
@@ -206,8 +208,6 @@ class _Searching:
         return [] if u is None else [-np.sign(self.problem.b @ u) * u]
 
     def _by_program(self, step: str, equations: NDArray[np.bool_] | None = None) -> Certificate | None:
-        from perp.solvers.no_solution.program import separate
-
         try:
             ended = separate(self.problem, equations)
         except OutOfTime:
@@ -259,8 +259,6 @@ def find_hopeless_row(problem: Problem) -> Vector | None:
 
 def find_closed_parts(problem: Problem) -> list[Vector]:
     """Ones on the connected parts of A whose b adds up to a negative number: proofs for closed regions of liquids."""
-    from scipy.sparse.csgraph import connected_components
-
     lower, upper = problem.bounds(np.zeros(problem.n))
     lifted = np.isfinite(lower) & np.isinf(upper)
     if isinstance(problem, ContactProblem):
@@ -291,8 +289,6 @@ def is_system_of_equations(problem: Problem) -> bool:
 
 def small_islands(problem: Problem) -> list[tuple[int, ...]]:
     """Parts of the problem that are coupled with no other rows and small enough to look at all their index sets."""
-    from scipy.sparse.csgraph import connected_components
-
     if problem.n <= FEW_ROWS:
         return [tuple(range(problem.n))]
     count, part = connected_components(problem.A.to_sparse(), directed=False)

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
+import scipy
 
 from perp.errors import InvalidProblem, MethodRefused
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
+from perp.solvers.fit import misfit
+from perp.solvers.pivoting import enumeration
 from perp.solvers.pivoting.families import Family, RowScaled, belongs_to_family, find_families
 from perp.solvers.pivoting.index_set_walk import IndexSetWalk
 
@@ -54,12 +57,9 @@ def enumerate_solutions(problem: Problem) -> Solutions:
     the signs are looked at; 2^n sets for an LCP. From one set to the next a single row changes (a Gray code), so each
     costs n^2 operations. Where A_FF is singular, the solutions of the set may form a polyhedron: a `Family`.
     """
-    from perp.solvers.fit import misfit
-    from perp.solvers.pivoting.enumeration import Enumeration
-
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is {type(problem).__name__}; perp.LCP or BoxLCP is needed")
-    reason = misfit(Enumeration(), problem)
+    reason = misfit(enumeration.Enumeration(), problem)
     if reason is not None:
         raise MethodRefused(f"enumeration refuses: {reason}")
     walk = IndexSetWalk(problem)
@@ -95,8 +95,6 @@ def guess_by_cone(problem: Problem, free: Sequence[int], upper: Sequence[int] = 
     For bounds, the tight x move to the right-hand side and s has the bounds of x_F and the signs of y_T. A dense linear
     program for each guess: slow, and independent of every pivot.
     """
-    from scipy.optimize import linprog
-
     data = RowScaled.of(problem)
     is_free, at_upper = np.isin(np.arange(problem.n), free), np.isin(np.arange(problem.n), upper)
     x = np.where(is_free, 0.0, np.where(at_upper, data.upper, data.lower))
@@ -108,7 +106,9 @@ def guess_by_cone(problem: Problem, free: Sequence[int], upper: Sequence[int] = 
     fixed = ~is_free & (data.lower == data.upper)
     low = np.where(is_free, data.lower, np.where(at_upper | fixed, -np.inf, 0.0))
     high = np.where(is_free, data.upper, np.where(at_upper & ~fixed, 0.0, np.inf))
-    program = linprog(np.zeros(problem.n), A_eq=C, b_eq=data.A @ x + data.b, bounds=np.c_[low, high], method="highs")
+    program = scipy.optimize.linprog(
+        np.zeros(problem.n), A_eq=C, b_eq=data.A @ x + data.b, bounds=np.c_[low, high], method="highs"
+    )
     if program.status != 0:
         return None
     x[is_free] = program.x[is_free]
@@ -121,8 +121,6 @@ def find_certificate(problem: Problem) -> Vector | None:
     The linear program makes the margin as small as it gets for |u_i| <= 1: A^T u = p - q with p, q >= 0, where p_i x_i
     is greatest at the upper bound and -q_i x_i at the lower one, and neither may be used where that bound is infinite.
     """
-    from scipy.optimize import linprog
-
     data, n = RowScaled.of(problem), problem.n
     has_lower, has_upper = np.isfinite(data.lower), np.isfinite(data.upper)
     cost = np.concatenate([data.b, np.where(has_upper, data.upper, 0.0), np.where(has_lower, -data.lower, 0.0)])
@@ -130,7 +128,7 @@ def find_certificate(problem: Problem) -> Vector | None:
     high = np.concatenate(
         [np.where(has_upper, 0.0, 1.0), np.where(has_upper, np.inf, 0.0), np.where(has_lower, np.inf, 0.0)]
     )
-    program = linprog(
+    program = scipy.optimize.linprog(
         cost,
         A_eq=np.hstack([data.A.T, -np.eye(n), np.eye(n)]),
         b_eq=np.zeros(n),

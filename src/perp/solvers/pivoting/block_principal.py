@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.kernels.measures import index_sets
 from perp.linalg.cholesky import NotFinite, NotPositive
 from perp.linalg.free_systems import LEAST_COMPLIANCE, SPACES, FreeSystem, KrylovSystem, choose_system, small_shift
 from perp.linalg.preconditioners import Recipe, make_recipe
@@ -211,8 +212,6 @@ class BlockPrincipal(Method[PivotState]):
 
     def _pivot(self, problem: Problem, state: PivotState) -> None:
         """Solve on the present index sets, then change them."""
-        from perp.kernels.measures import index_sets
-
         wanted = np.empty_like(state.sets)
         place_rows(problem, state)
         rough = ROUGH if self.linear == "direct" else max(ROUGH, self.inner_tolerance)
@@ -269,8 +268,6 @@ class BlockPrincipal(Method[PivotState]):
 
     def _change_sets(self, problem: Problem, state: PivotState, wanted: Sets, violations: int) -> None:
         """Grant the wishes of all rows, of rows that are not coupled, or of one; or begin a path."""
-        from perp.kernels.measures import index_sets
-
         state.first = state.first or violations
         if violations < state.least:
             state.best, state.best_point = state.sets.copy(), state.point.copy()
@@ -330,8 +327,6 @@ class BlockPrincipal(Method[PivotState]):
 
     def _walk(self, problem: Problem, state: PivotState, path: Path) -> None:
         """One event of the path."""
-        from perp.kernels.measures import index_sets
-
         factor_free_rows(problem, state, path.sets)
         at_end = path.advance(problem, state.system)
         state.counters["single_pivots"] += 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from perp.kernels.pivoting import dantzig as kernels
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import FILLING, TO_SPARSE
@@ -103,8 +104,6 @@ class Dantzig(Method[DantzigState]):
         return state
 
     def step(self, problem: Problem, state: DantzigState, count: int) -> None:
-        from perp.kernels.pivoting import dantzig as kernels
-
         tableau, left = state.tableau, count
         while state.ended is None:  # also for count = 0, which loads the kernel and does nothing
             done = kernels.pivot_on(left, self.order == "least_index", tableau)
@@ -127,8 +126,6 @@ class Dantzig(Method[DantzigState]):
 
 def _make_tableau(problem: Problem, x: Vector, scales: Vector) -> Tableau:
     """With x = D z: D A D, D b and the bounds divided by D; every row where x is, but free ones that are FAR."""
-    from perp.kernels.pivoting import dantzig as kernels
-
     n = problem.n
     lower, upper = problem.bounds(x)
     FILLING.require(TABLES * float(n) ** 2)
@@ -172,7 +169,6 @@ def _update_bounds(problem: Problem, state: DantzigState) -> bool:
     if friction.came_again(tableau.kind.tobytes()):
         state.ended = Status.CYCLING, "the same friction bounds came again with the same index sets"
         return False
-    from perp.kernels.pivoting import dantzig as kernels
 
     lower, upper = tableau.lower.copy(), tableau.upper.copy()
     upper[friction.rows] = friction.limit / scales[friction.rows]
@@ -184,8 +180,6 @@ def _update_bounds(problem: Problem, state: DantzigState) -> bool:
 
 def _give_up(problem: Problem, state: DantzigState) -> None:
     """Say why no pivot is possible; the direction of the last one may prove that there is no solution."""
-    from perp.kernels.pivoting import dantzig as kernels
-
     phase, driven, culprit = state.tableau.cursor[[kernels.PHASE, kernels.DRIVEN, kernels.CULPRIT]]
     if phase == kernels.OUTGROWN:
         state.ended = Status.RAY, "x grew so large along it that b is lost beside A x"

@@ -12,8 +12,10 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
+from perp.kernels.pivoting import principal_pivots
 from perp.problems.inputs import Matrix, Vector
 from perp.problems.problem import Problem
 from perp.solvers.pivoting.scaled_problem import Sides
@@ -68,12 +70,10 @@ class RowScaled:
 
     def holds(self, x: Vector, side: Sides) -> bool:
         """Whether x solves the problem with its rows on these sides, up to rounding."""
-        from perp.kernels.pivoting.principal_pivots import FREE, LOWER, UPPER
-
         y = self.A @ x + self.b
         y_rounding = ROUNDING * (np.abs(self.A) @ np.abs(x) + np.abs(self.b))
         x_rounding = ROUNDING * np.abs(x).max(initial=0.0)
-        free, low, high = side == FREE, side == LOWER, side == UPPER
+        free, low, high = side == principal_pivots.FREE, side == principal_pivots.LOWER, side == principal_pivots.UPPER
         if ((x < self.lower - x_rounding) | (x > self.upper + x_rounding)).any():
             return False
         at_bound = np.where(high, x >= self.upper - x_rounding, x <= self.lower + x_rounding)
@@ -101,10 +101,8 @@ class Polyhedron:
 
 def describe(data: RowScaled, side: Sides) -> Polyhedron | None:
     """The polyhedron of an index set; None where its equations or its constant conditions contradict each other."""
-    from perp.kernels.pivoting.principal_pivots import FREE, LOWER, UPPER
-
-    free = side == FREE
-    x = np.where(free, 0.0, np.where(side == UPPER, data.upper, data.lower))
+    free = side == principal_pivots.FREE
+    x = np.where(free, 0.0, np.where(side == principal_pivots.UPPER, data.upper, data.lower))
     c = data.A @ x + data.b
     if not np.isfinite(c).all():
         return None
@@ -121,8 +119,8 @@ def describe(data: RowScaled, side: Sides) -> Polyhedron | None:
     conditions = [
         (free & np.isfinite(data.lower), N, data.lower - x, size),  # x_F within its bounds
         (free & np.isfinite(data.upper), -N, x - data.upper, size),
-        (side == LOWER, AN, -y, noise),  # y_T with the signs of THESIS eq. 2.39
-        (side == UPPER, -AN, y, noise),
+        (side == principal_pivots.LOWER, AN, -y, noise),  # y_T with the signs of THESIS eq. 2.39
+        (side == principal_pivots.UPPER, -AN, y, noise),
     ]
     G = np.concatenate([slope[rows] for rows, slope, _, _ in conditions])
     h = np.concatenate([start[rows] for rows, _, start, _ in conditions])
@@ -140,17 +138,15 @@ def find_shortest(polyhedron: Polyhedron) -> Vector | None:
     As p is orthogonal to N this is the least s with G s >= h: least distance programming, which is a least-squares
     problem with u >= 0 (Lawson & Hanson 1974, chapter 23).
     """
-    from scipy.optimize import linprog, nnls
-
     d, scale = polyhedron.dimension, max(np.abs(polyhedron.h).max(initial=0.0), np.abs(polyhedron.p).max(initial=0.0))
     h = polyhedron.h / (scale or 1.0) - ROUNDING  # so that a polyhedron without inner points is not lost by rounding
     if d == 0 or (h <= 0.0).all():
         return polyhedron.p if (h <= 0.0).all() else None
     E = np.vstack([polyhedron.G.T, h])
     try:
-        u, _ = nnls(E, np.eye(d + 1)[d])
+        u, _ = scipy.optimize.nnls(E, np.eye(d + 1)[d])
     except RuntimeError:  # it went in circles: any point will do
-        program = linprog(np.zeros(d), A_ub=-polyhedron.G, b_ub=-h, bounds=(None, None), method="highs")
+        program = scipy.optimize.linprog(np.zeros(d), A_ub=-polyhedron.G, b_ub=-h, bounds=(None, None), method="highs")
         return polyhedron.at(program.x * (scale or 1.0)) if program.status == 0 else None
     r = E @ u - np.eye(d + 1)[d]
     if np.linalg.norm(r) <= 1e-6:
@@ -195,12 +191,12 @@ def list_corners(polyhedron: Polyhedron) -> tuple[list[Vector], list[Vector]] | 
 
 def find_families(problem: Problem, singular: list[Sides]) -> tuple[list[Family], list[Vector]]:
     """The families of these index sets without those that are parts of others, and points that stand alone."""
-    from perp.kernels.pivoting.principal_pivots import FREE, UPPER
-
     data = RowScaled.of(problem)
     families: list[tuple[Family, Sides]] = []
     points: list[Vector] = []
-    for side in sorted(singular, key=lambda side: -np.count_nonzero(side == FREE)):  # parts come after their wholes
+    for side in sorted(
+        singular, key=lambda side: -np.count_nonzero(side == principal_pivots.FREE)
+    ):  # parts come after their wholes
         polyhedron = describe(data, side)
         shortest = None if polyhedron is None else find_shortest(polyhedron)
         if polyhedron is None or shortest is None:
@@ -218,8 +214,8 @@ def find_families(problem: Problem, singular: list[Sides]) -> tuple[list[Family]
             points.append(inside[0])
             continue
         family = Family(
-            _indices(side == FREE),
-            _indices(side == UPPER),
+            _indices(side == principal_pivots.FREE),
+            _indices(side == principal_pivots.UPPER),
             tuple(inside),
             tuple(rays),
             np.clip(shortest, data.lower, data.upper),
@@ -231,23 +227,19 @@ def find_families(problem: Problem, singular: list[Sides]) -> tuple[list[Family]
 
 def belongs_to_family(problem: Problem, families: list[Family], points: list[Vector]) -> list[bool]:
     """For each point, whether it is part of one of the families (their borders included)."""
-    from perp.kernels.pivoting.principal_pivots import FIXED, FREE, LOWER, UPPER
-
     data = RowScaled.of(problem)
     sides = []
     for family in families:
-        side = np.full(problem.n, LOWER)
-        side[data.lower == data.upper] = FIXED
-        side[list(family.free)], side[list(family.upper)] = FREE, UPPER
+        side = np.full(problem.n, principal_pivots.LOWER)
+        side[data.lower == data.upper] = principal_pivots.FIXED
+        side[list(family.free)], side[list(family.upper)] = principal_pivots.FREE, principal_pivots.UPPER
         sides.append(side)
     return [any(data.holds(x, side) for side in sides) for x in points]
 
 
 def _is_part(data: RowScaled, polyhedron: Polyhedron, point: Vector, side: Sides, whole: Sides) -> bool:
     """Whether all of the polyhedron lies in the family `whole`, which holds where the latter's free rows have y = 0."""
-    from perp.kernels.pivoting.principal_pivots import FREE
-
-    freed = whole == FREE
+    freed = whole == principal_pivots.FREE
     if ((side != whole) & ~freed).any():
         return False
     moved = np.abs(data.A[freed] @ polyhedron.N)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.pivoting import gray_walk, principal_pivots
+from perp.kernels.pivoting import gray_walk as kernels
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.pivoting.scaled_problem import ScaledProblem, Sides, scale_problem, tight_sides
@@ -41,20 +43,17 @@ class IndexSetWalk:
     scaled: ScaledProblem
 
     def __init__(self, problem: Problem) -> None:
-        from perp.kernels.pivoting import gray_walk as kernels
-        from perp.kernels.pivoting.principal_pivots import FREE, Data, Tableau, evaluate, make_tableau
-
         self.scaled = scaled = scale_problem(problem)
         first = np.where(np.isfinite(scaled.x_lower), scaled.x_lower, scaled.x_upper)
         unbounded = np.isinf(first)
         side, rest = tight_sides(scaled, np.where(unbounded, 0.0, first))
-        wanted = np.where(unbounded, FREE, side)
+        wanted = np.where(unbounded, principal_pivots.FREE, side)
         sides = sides_of_rows(problem)
         rows = np.flatnonzero(sides > 1)
-        self.data: Data = Data(scaled.A, scaled.b, scaled.lower, scaled.upper)
-        self.tableau: Tableau = make_tableau(scaled.A, side, rest)
+        self.data: principal_pivots.Data = principal_pivots.Data(scaled.A, scaled.b, scaled.lower, scaled.upper)
+        self.tableau: principal_pivots.Tableau = principal_pivots.make_tableau(scaled.A, side, rest)
         self.tableau.depth[:] = np.abs(scaled.A[:: problem.n + 1])
-        evaluate(self.data, self.tableau)
+        principal_pivots.evaluate(self.data, self.tableau)
         self.progress: NDArray[np.int64] = np.zeros(kernels.COUNT, dtype=np.int64)
         self.progress[kernels.TOTAL] = number_of_sets(problem)
         self.walk: kernels.Walk = kernels.Walk(
@@ -75,35 +74,29 @@ class IndexSetWalk:
 
     @property
     def visited(self) -> int:
-        from perp.kernels.pivoting.gray_walk import VISITED
-
-        return int(self.progress[VISITED])
+        return int(self.progress[gray_walk.VISITED])
 
     @property
     def finished(self) -> bool:
-        from perp.kernels.pivoting.gray_walk import TOTAL
-
-        return self.visited == int(self.progress[TOTAL])
+        return self.visited == int(self.progress[gray_walk.TOTAL])
 
     def visit(self, count: int) -> int:
         """Look at the next `count` index sets; return how many there were."""
-        from perp.kernels.pivoting.gray_walk import visit
-
-        done = int(visit(count, self.data, self.tableau, self.walk))
+        done = int(gray_walk.visit(count, self.data, self.tableau, self.walk))
         self._collect()
         while done < count and not self.finished:
-            done += int(visit(count - done, self.data, self.tableau, self.walk))
+            done += int(gray_walk.visit(count - done, self.data, self.tableau, self.walk))
             self._collect()
         return done
 
     def _collect(self) -> None:
         """Empty the buffers of the kernel."""
-        from perp.kernels.pivoting.gray_walk import FOUND, OPEN
-
         scaled = self.scaled
-        found: Any = np.clip(self.walk.found[: self.progress[FOUND]] * scaled.scales, scaled.x_lower, scaled.x_upper)
+        found: Any = np.clip(
+            self.walk.found[: self.progress[gray_walk.FOUND]] * scaled.scales, scaled.x_lower, scaled.x_upper
+        )
         self.found += list(found)
         room = max(MOST_SINGULAR - len(self.singular), 0)
-        self.complete = self.complete and self.progress[OPEN] <= room
-        self.singular += list(self.walk.singular[: min(self.progress[OPEN], room)].copy())
-        self.progress[FOUND] = self.progress[OPEN] = 0
+        self.complete = self.complete and self.progress[gray_walk.OPEN] <= room
+        self.singular += list(self.walk.singular[: min(self.progress[gray_walk.OPEN], room)].copy())
+        self.progress[gray_walk.FOUND] = self.progress[gray_walk.OPEN] = 0

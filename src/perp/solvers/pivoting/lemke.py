@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import suggest
+from perp.kernels.pivoting import lemke
+from perp.kernels.pivoting import lemke_basis as layout
 from perp.problems.inputs import Vector, require_number
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
@@ -115,9 +117,6 @@ class Lemke(Method[LemkeState]):
         return state
 
     def step(self, problem: Problem, state: LemkeState, count: int) -> None:
-        from perp.kernels.pivoting import lemke
-        from perp.kernels.pivoting import lemke_basis as layout
-
         left = count
         while state.ended is None:
             left -= lemke.advance(left, state.basis)
@@ -142,8 +141,6 @@ class Lemke(Method[LemkeState]):
 
 
 def _make_basis(frame: Frame) -> Basis:
-    from perp.kernels.pivoting import lemke_basis as layout
-
     n = frame.kept.size
     stride = (n + 8) // 8 * 8  # room for n + 1 columns that begin at whole cache lines
     data = np.zeros((layout.DATA, n + 1))
@@ -210,9 +207,6 @@ def _start_warm(state: LemkeState, x: Vector) -> bool:
 
 def _begin(state: LemkeState, is_basic: NDArray[np.bool_], at_upper: NDArray[np.bool_]) -> bool:
     """Make these rows basic and these x lie at their upper bounds; False where that basis is singular."""
-    from perp.kernels.pivoting import lemke
-    from perp.kernels.pivoting import lemke_basis as layout
-
     frame, basis = state.frame, state.basis
     chosen = np.flatnonzero(is_basic)
     for listed, place in ((layout.COLUMNS, layout.PLACE_X), (layout.ROWS, layout.PLACE_Y)):
@@ -229,8 +223,6 @@ def _begin(state: LemkeState, is_basic: NDArray[np.bool_], at_upper: NDArray[np.
 
 def _condition(basis: Basis) -> float:
     """The condition number of G in the 1-norm."""
-    from perp.kernels.pivoting import lemke_basis as layout
-
     n, stride, size = basis.at_upper.size, basis.lists.shape[1], basis.whole[layout.SIZE]
     columns, rows = basis.lists[layout.COLUMNS, :size], basis.lists[layout.ROWS, :size]
     G = basis.matrix.reshape(n + 1, n)[np.ix_(columns, rows)]
@@ -241,8 +233,6 @@ def _condition(basis: Basis) -> float:
 
 def _unknowns(basis: Basis) -> Vector:
     """z and z0: what is basic has its value, the rest is at one of its bounds."""
-    from perp.kernels.pivoting import lemke_basis as layout
-
     size = basis.whole[layout.SIZE]
     z: Vector = basis.data[layout.LOWER].copy()
     z[:-1][basis.at_upper] = basis.data[layout.UPPER, :-1][basis.at_upper]
@@ -257,16 +247,12 @@ def _expose(state: LemkeState) -> None:
 
 
 def _count(state: LemkeState) -> None:
-    from perp.kernels.pivoting import lemke_basis as layout
-
     whole = state.basis.whole
     names = {"pivots": layout.PIVOTS, "refactorisations": layout.INVERSIONS, "ties": layout.TIES}
     state.counters = {name: float(whole[place]) for name, place in names.items()} | {"restarts": float(state.restarts)}
 
 
 def _tell_ray(state: LemkeState) -> str:
-    from perp.kernels.pivoting import lemke_basis as layout
-
     return (
         f"after {state.basis.whole[layout.PIVOTS]} pivots nothing blocks the entering variable; for a copositive-plus "
         f"A (any positive semidefinite one) that means infeasible, for a general A it proves nothing"
@@ -279,8 +265,6 @@ def _find_certificate(state: LemkeState) -> Vector | None:
     With u the ray's x, complementarity gives u^T A u = 0, hence A^T u = -A u <= 0, and b^T u = -z0 d^T u < 0 (Cottle,
     Pang & Stone 1992, theorem 4.4.11). An x with two bounds cannot move without end, so u_i = 0 there.
     """
-    from perp.kernels.pivoting import lemke_basis as layout
-
     frame, basis = state.frame, state.basis
     size, entering = basis.whole[layout.SIZE], int(basis.whole[layout.ENTERING])
     n = frame.kept.size

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.pivoting import parametric
 from perp.linalg.free_systems import FreeSystem
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
@@ -87,8 +88,6 @@ class Path:
 
     def advance(self, problem: Problem, system: FreeSystem) -> bool:
         """Go to the next event, or to t = 1 (then True). `system` holds the factor of the present free rows."""
-        from perp.kernels.pivoting import parametric
-
         free = self.sets == 0
         if self.events % REFRESH_EVERY == 0:
             self._refresh(problem, system)

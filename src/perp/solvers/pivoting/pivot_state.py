@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.measures import index_sets
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems import FreeSystem, factor_or_exchange, purify, small_shift
 from perp.problems.certificates import PROVABLE, verify_certificate
@@ -103,8 +104,6 @@ def solve_free_rows(problem: Problem, state: PivotState, accuracy: float) -> flo
 
     Refined until y_F is below `accuracy` times that size.
     """
-    from perp.kernels.measures import index_sets
-
     point = state.point
     before, rest = np.inf, np.empty(problem.n)
     data = (state.softening, state.centre, problem.b, state.scale, state.soft_y, rest)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.pivoting import principal_pivots, principal_rules
+from perp.kernels.pivoting import principal_rules as rules
 from perp.problems.inputs import Vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
@@ -80,15 +82,12 @@ class Principal(Method[PrincipalState]):
         return max(1000, 50 * problem.n)
 
     def start(self, problem: Problem, x: Vector) -> PrincipalState:
-        from perp.kernels.pivoting.principal_pivots import Data, make_tableau
-        from perp.kernels.pivoting.principal_rules import COUNT, DRIVEN, FEWEST
-
         scaled = scale_problem(problem)
         side, rest = tight_sides(scaled, x)
-        data = Data(scaled.A, scaled.b, scaled.lower, scaled.upper)
-        progress = np.zeros(COUNT, dtype=np.int64)
-        progress[FEWEST], progress[DRIVEN] = problem.n + 1, -1
-        tableau = make_tableau(scaled.A, side, rest)
+        data = principal_pivots.Data(scaled.A, scaled.b, scaled.lower, scaled.upper)
+        progress = np.zeros(principal_rules.COUNT, dtype=np.int64)
+        progress[principal_rules.FEWEST], progress[principal_rules.DRIVEN] = problem.n + 1, -1
+        tableau = principal_pivots.make_tableau(scaled.A, side, rest)
         counters = {"pivots": 0.0, "infeasible": float(problem.n), "refactorisations": 0.0}
         state = PrincipalState(
             x,
@@ -112,16 +111,13 @@ class Principal(Method[PrincipalState]):
 
     def _make_free(self, state: PrincipalState, unbounded: NDArray[np.bool_], rows: NDArray[np.bool_]) -> str | None:
         """Begin with these rows free and those without bounds; the reason, where their matrix does not allow it."""
-        from perp.kernels.pivoting.principal_pivots import FREE, rebuild
-        from perp.kernels.pivoting.principal_rules import free_in_turn
-
         wanted = [*np.flatnonzero(unbounded), *np.flatnonzero(rows)]
         tight, at_bound = state.tableau.side.copy(), state.tableau.rest.copy()
         if self.rule == "keller":  # A_FF must be positive definite to begin with
-            rank = int(free_in_turn(state.data, state.tableau, np.array(wanted, dtype=np.uint32)))
+            rank = int(principal_rules.free_in_turn(state.data, state.tableau, np.array(wanted, dtype=np.uint32)))
         else:
-            state.tableau.side[wanted], state.tableau.rest[wanted] = FREE, 0.0
-            rank = int(rebuild(state.data, state.tableau))
+            state.tableau.side[wanted], state.tableau.rest[wanted] = principal_pivots.FREE, 0.0
+            rank = int(principal_pivots.rebuild(state.data, state.tableau))
         if rank == len(wanted):
             return None
         state.tableau.side[:], state.tableau.rest[:] = tight, at_bound
@@ -131,8 +127,6 @@ class Principal(Method[PrincipalState]):
         return f"{whose} of rank {rank}"
 
     def step(self, problem: Problem, state: PrincipalState, count: int) -> None:
-        from perp.kernels.pivoting import principal_rules as rules
-
         state.unused = count
         if state.ended is not None:
             return
@@ -173,15 +167,13 @@ class Principal(Method[PrincipalState]):
         y_r = M_rF y_F + M_rT x_T + const for every x; so u = (1 in row r, -M_rF) has (A^T u)_F = 0, and u^T y depends
         on x_T alone. With the signs right, no x can lift y_r to zero. (`solve` checks whether they are.)
         """
-        from perp.kernels.pivoting.principal_pivots import FREE, UPPER
-
-        n, free = state.best.size, state.tableau.side == FREE
+        n, free = state.best.size, state.tableau.side == principal_pivots.FREE
         if free[row]:
             return None
         u = np.where(free, -state.tableau.M[row * n : (row + 1) * n], 0.0)
         u[row] = 1.0
         scale = state.scaled.scales / state.scaled.scales.max()
-        proof: Vector = u * scale * (-1.0 if state.tableau.side[row] == UPPER else 1.0)
+        proof: Vector = u * scale * (-1.0 if state.tableau.side[row] == principal_pivots.UPPER else 1.0)
         return proof
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.pivoting import principal_pivots
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import FILLING
 from perp.problems.problem import Problem
@@ -34,9 +35,7 @@ class ScaledProblem:
 
     def expose(self, side: Sides, value: Vector, rest: Vector, out: Vector) -> None:
         """x of these values: finite, within its bounds, and exactly at them in tight rows that have arrived there."""
-        from perp.kernels.pivoting.principal_pivots import FREE
-
-        z = np.nan_to_num(np.where(side == FREE, value, rest))
+        z = np.nan_to_num(np.where(side == principal_pivots.FREE, value, rest))
         np.clip(np.nan_to_num(z * self.scales), self.x_lower, self.x_upper, out=out)
 
 
@@ -65,12 +64,10 @@ def warm_rows(x: Vector, lower: Vector, upper: Vector) -> NDArray[np.bool_]:
 
 def tight_sides(scaled: ScaledProblem, x: Vector) -> tuple[Sides, Vector]:
     """All rows at their bound nearest to x, with a fictitious bound of zero for rows that have none."""
-    from perp.kernels.pivoting.principal_pivots import FIXED, LOWER, UPPER
-
     lower, upper = scaled.x_lower, scaled.x_upper
-    side = np.where(x - lower <= upper - x, LOWER, UPPER).astype(np.int8)
-    rest = np.where(side == LOWER, scaled.lower, scaled.upper)
-    side[lower == upper] = FIXED
+    side = np.where(x - lower <= upper - x, principal_pivots.LOWER, principal_pivots.UPPER).astype(np.int8)
+    rest = np.where(side == principal_pivots.LOWER, scaled.lower, scaled.upper)
+    side[lower == upper] = principal_pivots.FIXED
     rest[np.isinf(rest)] = 0.0
     return side, rest
 

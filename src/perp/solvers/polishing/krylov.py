@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import lsmr
 
 from perp.linalg.free_systems.base import Mask
 from perp.linalg.free_systems.block_rows import BlockDiagonal, BlockSystem
@@ -68,8 +69,6 @@ class LeastSquares:
         self._inside = A.submatrix(self._rows, self._rows)
 
     def solve(self, r: Vector) -> Vector:
-        from scipy.sparse.linalg import lsmr  # takes a tenth of a second to import
-
         dx = np.zeros(r.size)
         found = lsmr(watched(self._inside), r[self._rows], atol=1e-14, btol=SHARE, conlim=0.0, maxiter=LIMIT)
         dx[self._rows] = found[0]

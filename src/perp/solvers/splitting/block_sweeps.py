@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from perp.kernels.storages import body_pairs, planar_pairs
+from perp.kernels.sweeps import blocked, blocked_pairs, planar_blocked
 from perp.problems.friction import ContactProblem, law_number
 from perp.problems.inputs import Vector
 from perp.problems.operators import FactoredOperator, SparseOperator
@@ -65,7 +67,6 @@ def make_block_sweeper(problem: ContactProblem, relaxation: float, x: Vector) ->
         if A.pairs is not None and fits_pairs(problem, A.pairs, 3):
             return _sweep_body_pairs(A, A.pairs, problem, (law, cells, problem.friction, local), vectors)
         return _sweep_factored(A, plain, vectors)
-    from perp.kernels.sweeps import blocked
 
     if problem.A.is_dense:
         return BlockSweeper(x, blocked.sweep_dense, plain, (problem.A.array().reshape(-1),), (*vectors, x))
@@ -122,8 +123,6 @@ def _find_blocks(A: SparseOperator, problem: ContactProblem) -> tuple[Any, ...] 
 
 def _sweep_factored(A: FactoredOperator, contact: tuple[Any, ...], vectors: tuple[Vector, ...]) -> BlockSweeper:
     """J and W = J M^-1 in compressed rows, with the velocity v = W^T x kept up to date, as PGS has them."""
-    from perp.kernels.sweeps import blocked
-
     rows = sweep_factored(A, vectors, None)
     return BlockSweeper(rows.x, blocked.sweep_factored, contact, rows.storage, rows.vectors, rows.refresh)
 
@@ -139,9 +138,6 @@ def _sweep_body_pairs(
 
     Contacts at points, which is what rigid bodies have, are recognised and swept with less to read.
     """
-    from perp.kernels.storages import body_pairs
-    from perp.kernels.sweeps import blocked_pairs
-
     x, velocity = vectors[-1], np.empty(6 * (pairs.body_count + 1))
     refresh = partial(body_pairs.velocity, pairs.bodies, pairs.jacobian, pairs.inverse_mass, x, velocity)
     refresh()
@@ -160,9 +156,6 @@ def _sweep_planar_pairs(
     A: FactoredOperator, planar: PlanarPairs, contact: tuple[Any, ...], vectors: tuple[Vector, ...]
 ) -> BlockSweeper:
     """Two bodies in a plane a row; M^-1 is applied on the fly."""
-    from perp.kernels.storages import planar_pairs
-    from perp.kernels.sweeps import planar_blocked
-
     x, velocity = vectors[-1], np.empty(3 * (planar.body_count + 1))
     parts = (planar.bodies, planar.jacobian, planar.inverse_mass)
     refresh = partial(planar_pairs.velocity, *parts, x, velocity)
@@ -173,8 +166,6 @@ def _sweep_planar_pairs(
 
 def _prepare_planar_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint64, Vector]:
     """The four numbers that `perp.kernels.sweeps.planar_blocked` keeps of a contact with one tangent."""
-    from perp.kernels.sweeps import planar_blocked
-
     local = np.empty(4 * problem.contacts)
     blocks = problem.contact_blocks.reshape(-1)
     planar_blocked.prepare(blocks, float(relaxation), LEAST_SHARE, STRONGEST_COUPLING, local)

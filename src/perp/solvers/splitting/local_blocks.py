@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.sweeps import block_setup
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 
@@ -25,8 +26,6 @@ CELLS = {"box": 8, "cone": 8, "disc": 12, "convex": 20}
 
 def prepare_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint64, Vector]:
     """How many numbers a contact has, and these numbers, flat."""
-    from perp.kernels.sweeps import block_setup
-
     cells = CELLS[problem.model]
     local = np.empty(problem.contacts * cells)
     width, blocks = np.uint64(problem.dimension), problem.contact_blocks.reshape(-1)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, svds
 
 from perp.errors import InvalidProblem
 from perp.problems.inputs import Vector
@@ -51,8 +52,6 @@ def modulus_diagnostics(
 
 def _gauss_seidel_norm(matrix: sparse.csr_array) -> float:
     """|(D - L)^-1 U| in the 2-norm."""
-    from scipy.sparse.linalg import LinearOperator, svds  # takes a tenth of a second to import
-
     n = matrix.shape[0]
     lower, upper = sparse.csc_array(sparse.tril(matrix)), sparse.csc_array(sparse.triu(matrix, k=1))
     solver = factor_sparse(lower, permc_spec="NATURAL", diag_pivot_thresh=0.0)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from perp.kernels.storages import body_pairs, csr, dense, factored, planar_pairs, runs
+from perp.kernels.sweeps import modulus, modulus_body_pairs, planar_modulus
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
@@ -56,9 +58,6 @@ class ModulusSweeper:
 
 def make_modulus_sweeper(problem: Problem, sight: Sight, x: Vector) -> ModulusSweeper:
     """The tuned kernels for two bodies a row are AMGS and AMSOR's alone; other members go row by row, by J and W."""
-    from perp.kernels.storages import body_pairs, csr, dense, factored, planar_pairs, runs
-    from perp.kernels.sweeps import modulus, modulus_body_pairs, planar_modulus
-
     friction, width = freeze(np.empty(0)), np.uint64(1)
     if isinstance(problem, ContactProblem):
         friction, width = problem.friction, np.uint64(problem.dimension)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.sweeps import nncg
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
@@ -127,8 +128,6 @@ class NNCG(Method[NNCGState]):
         state.counters["restarts"] = float(state.memory[1])
 
     def _iterate(self, state: NNCGState, count: int) -> None:
-        from perp.kernels.sweeps import nncg
-
         sweeper = state.sweeper
         storage = sweeper.kernels.__name__.rpartition(".")[2]
         what = "rows" if sweeper.contact is None else "contacts"

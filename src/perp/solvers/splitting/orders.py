@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from perp.kernels.sweeps import colouring
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import freeze
 from perp.problems.problem import Problem
@@ -83,8 +84,6 @@ def colour_contacts(problem: Problem, contacts: int, contact_rows: int) -> NDArr
 
 def colour(touching: sparse.csr_array) -> NDArray[np.uint32]:
     """Greedy colours of the graph whose edges are the nonzeros."""
-    from perp.kernels.sweeps import colouring
-
     count = touching.shape[0]
     colours = np.zeros(count, dtype=np.uint32)
     taken = np.full(count + 1, -1, dtype=np.int64)

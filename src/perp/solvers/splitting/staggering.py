@@ -14,6 +14,7 @@ from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, SUBMATRIX
 from perp.problems.problem import Problem
+from perp.solvers import api, roster
 from perp.solvers.anderson import Anderson
 from perp.solvers.fit import misfit
 from perp.solvers.method import Method, State
@@ -28,9 +29,7 @@ NO_FAILURE = (Status.CONVERGED, Status.REDUCED_ACCURACY)
 
 def _inner_names(*kinds: str) -> tuple[str, ...]:
     """Words for methods that take a half of one of these kinds."""
-    from perp.solvers.roster import METHODS  # which imports this module
-
-    return ("auto", *(method.name for method in METHODS if not method.accepts.isdisjoint(kinds)))
+    return ("auto", *(method.name for method in roster.METHODS if not method.accepts.isdisjoint(kinds)))
 
 
 @dataclass
@@ -187,8 +186,6 @@ class Staggering(Method[StaggeringState]):
 
     def _solve_half(self, problem: ContactProblem, state: StaggeringState, x: Vector, role: str) -> Vector | None:
         """The answer of one half at x, its rows; None where there is none, and the state has ended."""
-        from perp.solvers.api import solve  # which knows the roster, and the roster this module
-
         half, method = (
             (state.normal, state.normal_method) if role == "normal" else (state.friction, state.friction_method)
         )
@@ -198,7 +195,7 @@ class Staggering(Method[StaggeringState]):
         except InvalidProblem as fault:  # its numbers are no longer finite
             state.ended = Status.BREAKDOWN, f"the {role} problem cannot be posed: {fault}"
             return None
-        result = solve(posed, method, x0=start, tol=self.inner_tolerance, max_iterations=self.inner_iterations)
+        result = api.solve(posed, method, x0=start, tol=self.inner_tolerance, max_iterations=self.inner_iterations)
         state.counters[f"{role}_iterations"] += result.iterations
         if result.status is Status.TIME_LIMIT:  # that of the whole: halves have none of their own
             raise OutOfTime
@@ -214,13 +211,11 @@ class Staggering(Method[StaggeringState]):
 
 
 def _inner_method(role: str, choice: str | Method, has_discs: bool) -> Method:
-    from perp.solvers.roster import make_method  # which imports this module
-
     if not isinstance(choice, str | Method):
         raise TypeError(f"{role} is {choice!r}; the name of a method or a method object such as perp.APGD() is needed")
     if isinstance(choice, str) and choice == "auto":
         choice = "admm" if has_discs else "block_principal"
-    return make_method(choice, {})
+    return roster.make_method(choice, {})
 
 
 def _tell_failures(count: float) -> str:

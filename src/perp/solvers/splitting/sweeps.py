@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.storages import body_pairs, csr, dense, factored, planar_pairs, runs
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.operators import FactoredOperator, SparseOperator
@@ -58,8 +59,6 @@ def make_sweeper(problem: Problem, relaxation: float, x: Vector) -> Sweeper:
     vectors = (steps(problem, relaxation), problem.b, lower, upper, x)
     A = problem.A
     if A.is_dense:
-        from perp.kernels.storages import dense
-
         return Sweeper(dense, (A.array().reshape(-1),), (*vectors, x), contact)
     if (factored := A.factored) is not None:
         if factored.pairs is not None and fits_pairs(problem, factored.pairs, 3):
@@ -100,18 +99,13 @@ def _larger_eigenvalues(blocks: NDArray[np.float64]) -> Vector:
 
 def _sweep_compressed_rows(A: SparseOperator, vectors: tuple[Vector, ...], contact: tuple[Any, ...] | None) -> Sweeper:
     if A.runs is not None:
-        from perp.kernels.storages import runs
-
         return Sweeper(runs, (*A.runs, A.values), (*vectors, vectors[-1]), contact)
-    from perp.kernels.storages import csr
 
     return Sweeper(csr, (A.pointers, A.indices, A.values), (*vectors, vectors[-1]), contact)
 
 
 def sweep_factored(A: FactoredOperator, vectors: tuple[Vector, ...], contact: tuple[Any, ...] | None) -> Sweeper:
     """J and W = J M^-1 in compressed rows, with the velocity v = W^T x kept up to date."""
-    from perp.kernels.storages import factored
-
     J, W = unsigned_parts(A.J), unsigned_parts(A.scaled_rows)
     velocity = np.empty(A.mass.dofs)
     refresh = partial(factored.velocity, *W, vectors[-1], velocity)
@@ -121,8 +115,6 @@ def sweep_factored(A: FactoredOperator, vectors: tuple[Vector, ...], contact: tu
 
 def _sweep_body_pairs(problem: Problem, A: FactoredOperator, pairs: BodyPairs, vectors: tuple[Vector, ...]) -> Sweeper:
     """Two rigid bodies a row. Contacts apply M^-1 on the fly; other rows read a scaled copy of their part of J."""
-    from perp.kernels.storages import body_pairs
-
     velocity = np.empty(6 * (pairs.body_count + 1))
     refresh = partial(body_pairs.velocity, pairs.bodies, pairs.jacobian, pairs.inverse_mass, vectors[-1], velocity)
     refresh()
@@ -139,8 +131,6 @@ def _sweep_planar_pairs(
     problem: Problem, A: FactoredOperator, planar: PlanarPairs, vectors: tuple[Vector, ...]
 ) -> Sweeper:
     """Two bodies in a plane a row; M^-1 is applied on the fly."""
-    from perp.kernels.storages import planar_pairs
-
     velocity = np.empty(3 * (planar.body_count + 1))
     parts = (planar.bodies, planar.jacobian, planar.inverse_mass)
     refresh = partial(planar_pairs.velocity, *parts, vectors[-1], velocity)

@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from starlette.websockets import WebSocketDisconnect
+
 from perp.viewer.messages import Build, ChooseCompare, ChooseMethod, Command, Pause, Reset, Speed, Start, TellCode
 from perp.viewer.serving.commands import WRONG, BadMessage, read_command
 from perp.viewer.serving.worker_process import Message, Overrun, Target, WorkerProcess
@@ -146,8 +148,6 @@ class Connection:
 
     async def _say(self, message: Message) -> bool:
         """Whether the page is still there to hear it."""
-        from starlette.websockets import WebSocketDisconnect
-
         try:
             if isinstance(message, bytes):
                 await self._socket.send_bytes(message)
@@ -158,8 +158,6 @@ class Connection:
         return True
 
     async def _close(self, farewell: Farewell) -> None:
-        from starlette.websockets import WebSocketDisconnect
-
         reason = farewell.reason.encode()[:LONGEST_REASON].decode(errors="ignore")
         with suppress(WebSocketDisconnect, RuntimeError):
             await self._socket.close(farewell.code, reason)

@@ -13,6 +13,8 @@ from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from starlette.routing import Route, WebSocketRoute
+
 from perp.viewer.messages import Start
 from perp.viewer.serving.access import HOST, Access
 from perp.viewer.serving.assets import Page, require_packages
@@ -82,7 +84,6 @@ def make_app(
     """The application: what is not asked for in the right way is not there."""
     from starlette.applications import Starlette
     from starlette.responses import Response
-    from starlette.routing import Route, WebSocketRoute
 
     sockets = connections or Connections()
     nothing = Response(status_code=404)

@@ -22,6 +22,7 @@ from threading import Event, Lock, Semaphore, Thread
 from typing import Any
 
 from perp.viewer.messages import Command, Start
+from perp.viewer.sessions.worker import run_worker
 
 Target = Callable[[Connection, Start], None]
 """What the process runs; a function at the top of a module."""
@@ -48,7 +49,6 @@ def simulate(connection: Connection, start: Start) -> None:
     """The target: deaf to Ctrl-C, which is for the server, before anything slow is imported."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit_memory()
-    from perp.viewer.sessions.worker import run_worker
 
     run_worker(connection, start)
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from perp.extras import mujoco
 from perp.problems.inputs import Vector
 from perp.problems.operators import SparseMass
 
@@ -54,8 +55,6 @@ class StepInertia:
         return SparseMass(sparse.csr_array((values, self._columns, self._start), shape=(nv, nv)))
 
     def _dense(self, data: Any, dt: float) -> Any:
-        import mujoco
-
         M = np.zeros((self._model.nv, self._model.nv))
         mujoco.mj_fullM(self._model, M, data.qM)
         if self._damping is not None:
@@ -64,8 +63,6 @@ class StepInertia:
 
 
 def _is_damped(model: Any) -> bool:
-    import mujoco
-
     flags, off = model.opt.disableflags, mujoco.mjtDisableBit
     switched_off = getattr(off, "mjDSBL_DAMPER", 0) or getattr(off, "mjDSBL_PASSIVE", 0)
     return bool(model.dof_damping.any()) and not flags & switched_off

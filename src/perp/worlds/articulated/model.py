@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from perp.errors import InvalidProblem
+from perp.extras import mujoco
 
 DEFAULT_SOLREF = (0.02, 1.0)
 
@@ -45,8 +46,6 @@ def refuse_unsupported(model: Any) -> None:
 
 def reading_notes(model: Any) -> tuple[str, ...]:
     """What is taken, but in another sense than MuJoCo's: a sentence each."""
-    import mujoco
-
     notes = []
     condim = np.concatenate([model.geom_condim, model.pair_dim])
     if (condim > 3).any():
@@ -63,8 +62,6 @@ def reading_notes(model: Any) -> tuple[str, ...]:
 
 def _unsupported(model: Any) -> list[tuple[str, bool]]:
     """Names of features, and whether the model has them; older versions of MuJoCo lack some of the fields."""
-    import mujoco
-
     kinds = mujoco.mjtEq
     rows = {int(kind) for kind in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD, kinds.mjEQ_JOINT, kinds.mjEQ_TENDON)}
     strange = sorted({kinds(int(kind)).name for kind in model.eq_type if int(kind) not in rows})
@@ -92,14 +89,10 @@ def _any(model: Any, *fields: str) -> bool:
 
 
 def _has_flag(model: Any, name: str) -> int:
-    import mujoco
-
     return int(model.opt.enableflags) & int(getattr(mujoco.mjtEnableBit, name))
 
 
 def _has_user_dynamics(model: Any) -> bool:
-    import mujoco
-
     return bool((model.actuator_dyntype == int(mujoco.mjtDyn.mjDYN_USER)).any())
 
 
@@ -116,8 +109,6 @@ class PreparedModel:
 
 def prepare_model(given: Any, margin: float) -> PreparedModel:
     """A copy for a world that looks for contacts at the distance `margin` [m]."""
-    import mujoco
-
     model = copy.deepcopy(given)
     off, on, opt = mujoco.mjtDisableBit, mujoco.mjtEnableBit, model.opt
     implicit_damping = not opt.disableflags & off.mjDSBL_EULERDAMP

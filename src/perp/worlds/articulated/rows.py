@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from perp.extras import mujoco
 from perp.problems.constraint_rows import ContactRows, JointRows, LimitRows, Motion, MotorRows, Rows, Terms
 from perp.problems.inputs import Vector
 from perp.worlds.contacts import ShapeContacts
@@ -77,8 +78,6 @@ def read_rows(
     compliance: float,
 ) -> ModelRows:
     """Of the last `mj_fwdPosition`."""
-    import mujoco
-
     kinds, J = mujoco.mjtConstraint, Jacobian.read(data)
     kind, owner = np.array(data.efc_type, dtype=np.int64), np.array(data.efc_id, dtype=np.int64)
     position = np.array(data.efc_pos)
@@ -150,8 +149,6 @@ def _sides(
     model: Any, data: Any, is_joint: NDArray[np.bool_], owner: NDArray[np.int64], gap: Vector
 ) -> NDArray[np.int64]:
     """1 for rows of an upper limit and 0 for those of a lower one. A ball joint's only limit is an upper one."""
-    import mujoco
-
     sides = np.ones(owner.size, dtype=np.int64)
     joint, tendon = owner[is_joint], owner[~is_joint]
     value, bounds = np.empty(owner.size), np.empty((owner.size, 2))

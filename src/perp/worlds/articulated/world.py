@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
+from perp.extras import mujoco
 from perp.problems.constraint_rows import CORRECTED, assemble_step
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector, freeze, require_number
@@ -29,7 +30,8 @@ from perp.worlds.articulated.model import prepare_model, reading_notes, refuse_u
 from perp.worlds.articulated.rows import GeomContacts, RowNames, read_contacts, read_rows
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts, match_contacts
-from perp.worlds.mujoco_files import import_mujoco, load_model, require_sound
+from perp.worlds.mujoco_files import load_model, require_sound
+from perp.worlds.mujoco_shapes import shapes_of
 
 LOOK_AHEAD = 0.01
 """The default margin [m]."""
@@ -85,7 +87,6 @@ class ArticulatedWorld(ContactWorld):
             contact_compliance=contact_compliance,
             compliance_units=compliance_units,
         )
-        mujoco = import_mujoco()
         if not isinstance(mujoco_model, mujoco.MjModel):
             raise TypeError(f"mujoco_model is {type(mujoco_model).__name__}; a mujoco.MjModel is needed")
         for name, value, most in (
@@ -130,8 +131,6 @@ class ArticulatedWorld(ContactWorld):
 
     def set_state(self, *, qpos: Any = None, qvel: Any = None) -> None:
         """Put the joints elsewhere; what is not given stays. Quaternions are made unit ones. The next step is cold."""
-        import mujoco
-
         model, data = self.mujoco_model, self.mujoco_data
         position = self.qpos if qpos is None else np.array(_numbers(qpos, "qpos", model.nq, "coordinates"))
         velocity = self.qvel if qvel is None else _numbers(qvel, "qvel", model.nv, "velocities of joints")
@@ -153,8 +152,6 @@ class ArticulatedWorld(ContactWorld):
 
     def find_contacts(self, dt: float) -> GeomContacts:
         """MuJoCo's pipeline up to the smooth forces, which `make_problem` reads."""
-        import mujoco
-
         model, data = self.mujoco_model, self.mujoco_data
         model.opt.timestep = dt  # actuators with a state read it
         data.time = self.time
@@ -204,8 +201,6 @@ class ArticulatedWorld(ContactWorld):
         return super()._recall(contacts, problem)
 
     def move(self, problem: ContactProblem, x: Vector, dt: float) -> bool:
-        import mujoco
-
         model, data, A = self.mujoco_model, self.mujoco_data, problem.A.factored
         assert A is not None
         with np.errstate(all="ignore"):  # what overflows is found below
@@ -233,15 +228,11 @@ class ArticulatedWorld(ContactWorld):
         return position, np.array(data.xquat[1:]), data.cvel[1:, 3:] + np.cross(spin, arm), spin
 
     def shapes(self) -> tuple[Shape, ...]:
-        from perp.worlds.mujoco_shapes import shapes_of
-
         model = self.mujoco_model
         return shapes_of(model, np.arange(model.nbody) - 1, np.asarray(model.body_ipos[1:]))
 
     def energy(self) -> float:
         """Kinetic energy, with that of armature, and the potential energy of gravity and springs [J]."""
-        import mujoco
-
         self._pose()
         model, data = self.mujoco_model, self.mujoco_data
         getattr(mujoco, "mj_makeM", mujoco.mj_crb)(model, data)
@@ -256,8 +247,6 @@ class ArticulatedWorld(ContactWorld):
 
     def _pose(self) -> None:
         """What follows from the positions and velocities of the joints, contacts and forces left out."""
-        import mujoco
-
         for update in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_tendon, mujoco.mj_comVel):
             update(self.mujoco_model, self.mujoco_data)
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.fluid import fields as fluid_fields
+from perp.kernels.fluid import motion as fluid_motion
+from perp.kernels.fluid import transfer as fluid_transfer
+from perp.kernels.fluid import walls as fluid_walls
 from perp.problems.inputs import Vector
 from perp.worlds.fluid.pressure import Flags, PressureProblem, for_kernels
 from perp.worlds.fluid.surface import find_attached
@@ -19,9 +23,6 @@ CLEARANCE = 0.01
 
 def collect_velocity(vessel: Vessel, position: Vector, velocity: Vector) -> tuple[list[Vector], list[Vector]]:
     """Velocities on the faces across each axis, and the weights of particles there; goes on beyond particles."""
-    from perp.kernels.fluid import fields as fluid_fields
-    from perp.kernels.fluid import transfer as fluid_transfer
-
     grid, fields, weights = vessel.grid, [], []
     for axis, faces in enumerate(grid.faces):
         field, weight = np.empty(faces.size), np.empty(faces.size)
@@ -52,9 +53,6 @@ def drop_pressure(
     weight: list[Vector],
 ) -> list[Vector]:
     """Velocities with the pressure x; beyond the liquid as its nearest ones are, and none into walls."""
-    from perp.kernels.fluid import fields as fluid_fields
-    from perp.kernels.fluid import walls as fluid_walls
-
     grid, fractions = vessel.grid, vessel.fractions
     attached = find_attached(vessel, made.level, made.liquid)
     flags: list[Flags] = []
@@ -96,8 +94,6 @@ def return_velocity(
     new: list[Vector],
 ) -> NDArray[np.float64]:
     """New velocities of the particles."""
-    from perp.kernels.fluid import transfer as fluid_transfer
-
     grid, out = vessel.grid, np.empty(velocity.shape)
     for axis, faces in enumerate(grid.faces):
         fluid_transfer.return_velocity(
@@ -120,8 +116,6 @@ def carry_particles(
     vessel: Vessel, dt: float, fields: list[Vector], position: NDArray[np.float64], velocity: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """New positions; velocities of particles at walls lose what goes into the wall."""
-    from perp.kernels.fluid import motion as fluid_motion
-
     grid, out = vessel.grid, np.empty(position.shape)
     three, shapes = _three(vessel, fields)
     fluid_motion.advect(

@@ -44,6 +44,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem, suggest
+from perp.kernels.fluid import pressure as fluid_pressure
 from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector
 from perp.problems.lcp import LCP
@@ -98,8 +99,6 @@ class PressureProblem:
 
         That is at faces of liquid, and where there is spray: particles (`weight`) in cells that are not `attached`.
         """
-        from perp.kernels.fluid import pressure as fluid_pressure
-
         fluid_pressure.drop_pressure(
             self.grid.kernel_axis(axis),
             self.grid.shape,
@@ -133,8 +132,6 @@ def make_pressure_problem(
     `wanted` is what shall leave each cell, as a share of its volume, where the part that it lies in has a free surface:
     0 in an incompressible liquid, more where too many particles have come together.
     """
-    from perp.kernels.fluid import pressure as fluid_pressure
-
     require_choice(separation, "separation", SEPARATIONS)
     require_choice(form, "form", FORMS)
     n = grid.size
@@ -190,8 +187,6 @@ def _closed_parts(
     grid: StaggeredGrid, fractions: tuple[Vector, ...], liquid: Flags
 ) -> tuple[NDArray[np.bool_], NDArray[np.uint32]]:
     """Which cells belong to parts of the liquid that do not touch air, and the first cell of each such part."""
-    from perp.kernels.fluid import pressure as fluid_pressure
-
     n = grid.size
     closed, pins, queue = np.zeros(n, dtype=np.uint8), np.empty(n, dtype=np.uint32), np.empty(n, dtype=np.uint32)
     three = for_kernels(grid, fractions)
@@ -202,8 +197,6 @@ def _closed_parts(
 def _rows(
     grid: StaggeredGrid, diagonal: Vector, couplings: list[Vector], liquid: Flags
 ) -> tuple[sparse.csr_array, NDArray[np.int64]]:
-    from perp.kernels.fluid import pressure as fluid_pressure
-
     cells = np.flatnonzero(liquid)
     most = cells.size * (2 * grid.dimension + 1)
     number = np.empty(grid.size, dtype=np.uint32)

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from perp.kernels.fluid import surface as fluid_surface
+from perp.kernels.fluid import transfer as fluid_transfer
 from perp.problems.inputs import Vector
 from perp.worlds.fluid.pressure import Flags, for_kernels
 from perp.worlds.fluid.vessel import Vessel
@@ -36,9 +38,6 @@ def find_surface(vessel: Vessel, position: Vector, share: float) -> tuple[Vector
     `share` is the part of a cell that a particle fills; the excess, also as a part of a cell, is how much more liquid
     there is in it than fits.
     """
-    from perp.kernels.fluid import surface as fluid_surface
-    from perp.kernels.fluid import transfer as fluid_transfer
-
     grid, middles = vessel.grid, vessel.grid.middles
     filled, level, excess = np.zeros(grid.size), np.empty(grid.size), np.empty(grid.size)
     liquid = np.empty(grid.size, dtype=np.uint8)
@@ -54,8 +53,6 @@ def find_surface(vessel: Vessel, position: Vector, share: float) -> tuple[Vector
 
 def find_attached(vessel: Vessel, level: Vector, liquid: Flags) -> Flags:
     """Which cells move with the liquid: its own, and those of air beside it that the surface goes through."""
-    from perp.kernels.fluid import surface as fluid_surface
-
     attached = np.empty(liquid.size, dtype=np.uint8)
     fractions = for_kernels(vessel.grid, vessel.fractions)
     fluid_surface.find_attached(vessel.grid.shape, *fractions, level, liquid, IN_CELL, attached)

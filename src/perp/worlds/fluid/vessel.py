@@ -24,6 +24,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.fluid import walls as fluid_walls
 from perp.problems.inputs import Vector, freeze
 from perp.worlds.fluid.grid import StaggeredGrid
 from perp.worlds.fluid.solids import Distance, sample_solid
@@ -44,8 +45,6 @@ class Vessel(KeepsReadOnly):
     """Walls do not move: all this is found once."""
 
     def __init__(self, grid: StaggeredGrid, solid: Distance | None = None) -> None:
-        from perp.kernels.fluid import walls as fluid_walls
-
         self.grid = grid
         self.solid: Vector = sample_solid(solid, grid)
         """Signed distance at the nodes [m], in C order."""

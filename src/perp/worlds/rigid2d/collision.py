@@ -8,6 +8,8 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.worlds import discs as kernels
+from perp.kernels.worlds import discs_contacts, discs_walls
 from perp.problems.inputs import Vector
 from perp.worlds.contacts import Contacts
 from perp.worlds.rigid2d.discs import Discs
@@ -57,8 +59,6 @@ class Collision:
 
     def find(self, position: Vector, velocity: Vector, dt: float) -> DiscContacts:
         """Contacts with a gap of at most the margin, and of what a step of dt closes at these velocities (flat)."""
-        from perp.kernels.worlds import discs_contacts
-
         between = self._find_pairs(position, velocity, dt)
         beside = self._find_touched_walls(position, velocity, dt)
         count = between + beside
@@ -82,8 +82,6 @@ class Collision:
         )
 
     def _find_pairs(self, position: Vector, velocity: Vector, dt: float) -> int:
-        from perp.kernels.worlds import discs as kernels
-
         radius, step = self.discs.radius, (self.margin, dt, self.limit)
         if not radius.size:
             return 0
@@ -98,8 +96,6 @@ class Collision:
             self.pairs = np.zeros(3 * found, dtype=np.uint32)  # and room for half as many more
 
     def _find_touched_walls(self, position: Vector, velocity: Vector, dt: float) -> int:
-        from perp.kernels.worlds import discs_walls
-
         known = (position, velocity, self.discs.radius, self.discs.inverse_mass)
         walls = (self.walls.numbers, self.walls.is_segment)
         while True:
@@ -120,8 +116,6 @@ def _ordinary_radius(radius: Vector) -> float:
 
 def match(old: DiscContacts, new: DiscContacts) -> NDArray[np.int64]:
     """For each new contact the number of the old one of the same identity, or -1."""
-    from perp.kernels.worlds import discs_contacts
-
     numbers = np.empty(len(new), dtype=np.int64)
     discs_contacts.match_sorted(old.identity, new.identity, numbers)
     return numbers

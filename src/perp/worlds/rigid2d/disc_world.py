@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.worlds import discs_contacts
 from perp.problems.constraint_rows import CORRECTED, ContactRows, assemble_step
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze, require_number, require_share
@@ -128,8 +129,6 @@ class DiscWorld(ContactWorld):
 
     def _jacobian(self, contacts: Contacts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Bodies and blocks of the rows, as `FactoredOperator.from_body_pairs` takes them."""
-        from perp.kernels.worlds import discs_contacts
-
         rows = 2 * len(contacts)
         bodies, jacobian = np.empty(2 * rows, dtype=np.int64), np.empty(6 * rows)
         frame, radius = contacts.frame.reshape(-1), self.discs.radius

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
+from perp.extras import mujoco
 from perp.problems.inputs import require_count
-from perp.worlds.mujoco_files import import_mujoco
 from perp.worlds.rigid3d.geom import CheckedGeom, Geom, Numbers, as_list, check_geom, finite, turn
 from perp.worlds.rigid3d.joints import Joint
 from perp.worlds.rigid3d.joints.joint import WORLD
@@ -38,8 +38,6 @@ class RigidBuilder:
     """
 
     def __init__(self, *, gravity: Numbers = GRAVITY) -> None:
-        mujoco = import_mujoco()
-        self._mujoco = mujoco
         self._spec = mujoco.MjSpec()
         self._spec.option.gravity = finite(gravity, "gravity", 3)
         several_points = getattr(mujoco.mjtEnableBit, "mjENBL_MULTICCD", None)
@@ -149,14 +147,14 @@ class RigidBuilder:
             self._meshes += 1
             words["meshname"] = f"mesh {self._meshes}"
             self._spec.add_mesh(name=words["meshname"], uservert=shape.vertices.reshape(-1))
-        kind = getattr(self._mujoco.mjtGeom, f"mjGEOM_{shape.form.upper()}")
+        kind = getattr(mujoco.mjtGeom, f"mjGEOM_{shape.form.upper()}")
         body.add_geom(type=kind, name=f"geom {len(self._restitution)}", **words)
         self._restitution.append(shape.restitution)
 
     def _ordered_restitution(self, compiled: Any) -> NDArray[np.float64]:
         """MuJoCo orders shapes by body: ask each for the number in its name."""
-        kind = self._mujoco.mjtObj.mjOBJ_GEOM
-        numbers = [int(self._mujoco.mj_id2name(compiled, kind, g).split()[1]) for g in range(compiled.ngeom)]
+        kind = mujoco.mjtObj.mjOBJ_GEOM
+        numbers = [int(mujoco.mj_id2name(compiled, kind, g).split()[1]) for g in range(compiled.ngeom)]
         return np.array(self._restitution)[numbers] if numbers else np.empty(0)
 
 

@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
+from perp.extras import mujoco
+from perp.kernels.worlds import rigid_motion, touches
 from perp.problems.inputs import Vector, freeze
 from perp.worlds.contacts import ShapeContacts
-from perp.worlds.mujoco_files import LEAST_FRICTION, import_mujoco
+from perp.worlds.mujoco_files import LEAST_FRICTION
 from perp.worlds.rigid3d.joints import Ball, Fixed, Joint
 from perp.worlds.rigid3d.poses import Poses
 
@@ -39,17 +41,17 @@ class MujocoBodies:
     inertia: Vector
 
     def __init__(self, given: Any, margin: float, rounding: float) -> None:
-        refuse_unsupported(given, self.mujoco)
+        refuse_unsupported(given)
         self.given = given
         """The model as it was, sharp edges and all: for pictures."""
         self.margin = margin
         self.model = model = copy(given)
-        self.rounding: Vector = round_boxes(model, self.mujoco, rounding)
+        self.rounding: Vector = round_boxes(model, rounding)
         model.geom_margin[:] = margin + 2.0 * rounding  # MuJoCo takes the sum of two, or the larger, by version
         model.pair_margin[:] = margin + 2.0 * rounding
-        self.data: Any = self.mujoco.MjData(model)
-        self.mujoco.mj_kinematics(model, self.data)
-        joints = np.flatnonzero(model.jnt_type == int(self.mujoco.mjtJoint.mjJNT_FREE))
+        self.data: Any = mujoco.MjData(model)
+        mujoco.mj_kinematics(model, self.data)
+        joints = np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE))
         self.mujoco_ids: NDArray[np.int64] = np.asarray(model.jnt_bodyid)[joints].astype(np.int64)
         self.count: int = self.mujoco_ids.size
         addresses = np.asarray(model.jnt_qposadr)[joints].astype(np.int64)
@@ -69,32 +71,25 @@ class MujocoBodies:
         self.start_orientation: Vector = np.array(self.data.xquat)[self.mujoco_ids]
         require_masses(self)
 
-    @property
-    def mujoco(self) -> Any:
-        """The package; a module that was kept would keep a world from being copied."""
-        return import_mujoco()
-
     @cached_property
     def names(self) -> tuple[str, ...]:
         ids = self.mujoco_ids
-        kind = self.mujoco.mjtObj.mjOBJ_BODY
-        return tuple(self.mujoco.mj_id2name(self.model, kind, int(i)) or f"body {k}" for k, i in enumerate(ids))
+        kind = mujoco.mjtObj.mjOBJ_BODY
+        return tuple(mujoco.mj_id2name(self.model, kind, int(i)) or f"body {k}" for k, i in enumerate(ids))
 
     @property
     def gravity(self) -> Vector:
         """[m/s^2], as the model has it; zero where it switches gravity off."""
-        is_off = self.model.opt.disableflags & int(self.mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+        is_off = self.model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
         return np.zeros(3) if is_off else np.array(self.model.opt.gravity)
 
     def place(self, poses: Poses) -> None:
         """Put the shapes where the bodies are."""
-        from perp.kernels.worlds import rigid_motion
-
         given = (poses.position, poses.orientation, poses.rotation, self.centre_in_body)
         frames = np.empty(7 * self.count)
         rigid_motion.place_frames(*(array.reshape(-1) for array in given), frames)
         self.data.qpos[self._places] = frames
-        self.mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_kinematics(self.model, self.data)
 
     def collide(self, poses: Poses, restitution: Vector) -> ShapeContacts:
         """Contacts of the shapes at these poses, without those that are all but the same, and without those that move
@@ -104,8 +99,6 @@ class MujocoBodies:
         rounding wills: such contacts would come and go, and with them the impulses that a next step starts from. A
         contact of one dimension has no friction; torsion and rolling (four and six) are not modelled.
         """
-        from perp.kernels.worlds import touches
-
         self.place(poses)
         self._find_touches()
         found = self.data.contact
@@ -125,7 +118,7 @@ class MujocoBodies:
 
     def _find_touches(self) -> None:
         """MuJoCo's collisions, or MemoryError: too little room is a fatal error or a warning to it, as it comes."""
-        mujoco, advice = self.mujoco, 'give the model more, <size memory="..."/> in MJCF'
+        advice = 'give the model more, <size memory="..."/> in MJCF'
         full = self.data.warning[int(mujoco.mjtWarning.mjWARN_CONTACTFULL)]
         full.number = 0
         try:
@@ -136,7 +129,7 @@ class MujocoBodies:
             raise MemoryError(f"MuJoCo has no room for more than {full.lastinfo} contacts: {advice}")
 
 
-def round_boxes(model: Any, mujoco: Any, rounding: float) -> Vector:
+def round_boxes(model: Any, rounding: float) -> Vector:
     """Make the boxes of a model smaller by `rounding` on all sides; returns by how much each geom is, at most 5 %.
 
     A smaller box and a layer of that thickness around it are a box with rounded edges, and the distance of two such
@@ -151,7 +144,7 @@ def round_boxes(model: Any, mujoco: Any, rounding: float) -> Vector:
     return layer
 
 
-def refuse_unsupported(model: Any, mujoco: Any) -> None:
+def refuse_unsupported(model: Any) -> None:
     """Raise for the first thing in the model that a world of free bodies cannot honour."""
     if model.nbody > MOST_BODIES:
         raise InvalidProblem(f"the model has {model.nbody} bodies; at most {MOST_BODIES} are allowed")
@@ -208,7 +201,7 @@ def require_masses(bodies: MujocoBodies) -> None:
 
 def joints_of(bodies: MujocoBodies) -> Iterator[Joint]:
     """A joint for each active equality, where the bodies are placed now."""
-    model, data, mujoco = bodies.model, bodies.data, bodies.mujoco
+    model, data = bodies.model, bodies.data
     for k in np.flatnonzero(np.asarray(model.eq_active0)):
         first, second = int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
         body_a, body_b = int(bodies.number_of_body[first]), int(bodies.number_of_body[second])

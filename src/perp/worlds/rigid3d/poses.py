@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
+from perp.kernels.worlds import quaternions
 from perp.problems.inputs import freeze, require_real_dtype
 
 
@@ -67,8 +68,6 @@ def _appended(value: Any, name: str, world: NDArray[np.float64], count: int | No
 
 
 def _rotations(orientation: NDArray[np.float64]) -> NDArray[np.float64]:
-    from perp.kernels.worlds.quaternions import turn_quaternions
-
     rotation = np.empty((len(orientation), 3, 3))
-    turn_quaternions(orientation.reshape(-1), rotation.reshape(-1))
+    quaternions.turn_quaternions(orientation.reshape(-1), rotation.reshape(-1))
     return freeze(rotation)

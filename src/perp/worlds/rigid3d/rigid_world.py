@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
+from perp.kernels.contacts import point_contacts
+from perp.kernels.worlds import rigid_motion
 from perp.problems.constraint_rows import CORRECTED, ContactRows, assemble_step
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_block_stack, require_number, require_share
@@ -28,6 +30,7 @@ from perp.recording.shapes import Shape
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts, ShapeContacts, match_contacts
 from perp.worlds.mujoco_files import load_model
+from perp.worlds.mujoco_shapes import shapes_of
 from perp.worlds.rigid3d.joints import Joint, JointSet
 from perp.worlds.rigid3d.mujoco_bodies import MujocoBodies, joints_of
 from perp.worlds.rigid3d.poses import Poses
@@ -168,8 +171,6 @@ class RigidWorld(ContactWorld):
         return self.shapes_and_masses.collide(self.poses(), self.restitution)
 
     def make_problem(self, contacts: Contacts, dt: float) -> ContactProblem:
-        from perp.kernels.contacts import point_contacts
-
         blocks = np.empty((3 * len(contacts), 2, 6))
         point_contacts.write_rows(
             contacts.bodies.reshape(-1),
@@ -199,8 +200,6 @@ class RigidWorld(ContactWorld):
         return match_contacts(old, new)
 
     def move(self, problem: ContactProblem, x: Vector, dt: float) -> bool:
-        from perp.kernels.worlds import rigid_motion
-
         A = problem.A.factored
         assert A is not None
         masses = A.mass
@@ -227,8 +226,6 @@ class RigidWorld(ContactWorld):
         )
 
     def shapes(self) -> tuple[Shape, ...]:
-        from perp.worlds.mujoco_shapes import shapes_of
-
         made = self.shapes_and_masses
         return shapes_of(made.given, made.number_of_body, made.centre_in_body)
 

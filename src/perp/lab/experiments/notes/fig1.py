@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from perp.extras import matplotlib
 from perp.lab.claims.claim import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.experiments.notes.merit_readings import (
@@ -95,7 +96,6 @@ def tabulate(rows: Rows) -> list[Table]:
 
 def draw(rows: Rows) -> list[Picture]:
     figure, panels = new_figure(2, 2, panel=(4.0, 4.0))
-    from matplotlib.colors import ListedColormap
 
     places = [(family, kind) for family in FAMILIES for kind in SHOWN]
     for axes, (family, kind) in zip(panels, places, strict=True):
@@ -106,7 +106,7 @@ def draw(rows: Rows) -> list[Picture]:
             continue
         pattern = np.full((row.found.n, row.found.n), np.nan)
         pattern[row.series["row"].astype(int), row.series["column"].astype(int)] = 1.0
-        axes.imshow(pattern, cmap=ListedColormap([SERIES[0].light]), interpolation="nearest")
+        axes.imshow(pattern, cmap=matplotlib.colors.ListedColormap([SERIES[0].light]), interpolation="nearest")
         axes.set_title(f"{kind}, {family}: {row['fill']:.0%} full")
     caption = (
         "Entries that are not zero of a fluid matrix of 64 rows and a contact matrix of 60. The bands of the "

@@ -18,6 +18,8 @@ from perp.lab.experiments.notes.papers_methods import (
     PSOR,
     PapersMethod,
 )
+from perp.lab.palette import assign_strokes
+from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import gallery
@@ -142,9 +144,6 @@ def tabulate(rows: Rows) -> list[Table]:
 
 
 def draw(rows: Rows) -> list[Picture]:
-    from perp.lab.palette import assign_strokes
-    from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
-
     figure, panels = new_figure(1, 2, sharey=True)
     strokes = assign_strokes(method.label for method in FLUID_METHODS)
     for axes, (group, methods) in zip(panels, (("fluid", FLUID_METHODS), ("contact", CONTACT_METHODS)), strict=True):

@@ -11,6 +11,8 @@ import numpy as np
 from perp.lab.claims.claim import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.experiments.notes.papers_methods import FISCHER, FREE_SHARE, MINIMUM_MAP, Criteria, PapersMethod
+from perp.lab.palette import SERIES
+from perp.lab.plots import add_legend, name_axes, new_figure
 from perp.lab.runs.measurement import Column
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
@@ -117,9 +119,6 @@ def _line(rows: Rows, group: str, method: PapersMethod, start: tuple[str, int]) 
 
 
 def draw(rows: Rows) -> list[Picture]:
-    from perp.lab.palette import SERIES
-    from perp.lab.plots import add_legend, name_axes, new_figure
-
     figure, panels = new_figure(2, 3, panel=(3.4, 2.7), sharey=True, sharex=True)
     most = max((int(row["iterations"]) for row in rows if isfinite(row["iterations"])), default=1)
     edges = np.arange(-0.5, most + 1.0)

@@ -21,6 +21,8 @@ from perp.lab.experiments.notes.papers_methods import (
     Criteria,
     PapersMethod,
 )
+from perp.lab.palette import SERIES
+from perp.lab.plots import add_legend, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
 from perp.lab.work.num4lcp_problems import num4lcp
@@ -122,9 +124,6 @@ def tabulate(rows: Rows) -> list[Table]:
 
 
 def draw(rows: Rows) -> list[Picture]:
-    from perp.lab.palette import SERIES
-    from perp.lab.plots import add_legend, name_axes, new_figure
-
     ratios = sorted({ratio_of(row) for row in rows})
     width = 0.8 * min(np.diff(ratios), default=0.2)
     drawn = (FISCHER_APPROXIMATION, MINIMUM_MAP, PGS, PSOR)

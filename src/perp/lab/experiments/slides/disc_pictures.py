@@ -10,6 +10,7 @@ from perp.lab.experiments.experiment import Picture, Rows
 from perp.lab.palette import MUTED, assign_strokes
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select
+from perp.scenes import kinds
 
 MEDIANS = 5
 """Steps that make one point of a curve."""
@@ -84,7 +85,5 @@ def _smoothed(values: Any, width: int = MEDIANS) -> tuple[Any, Any]:
 
 def number_of_discs(row: LabRow) -> int:
     """Of the scene `falling_discs` that a row was made from."""
-    from perp.scenes import kinds
-
     default = kinds()["falling_discs"].options["discs"].default
     return int(row.task.instance["options"].get("discs", default))

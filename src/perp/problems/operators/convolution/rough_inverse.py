@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import irfftn, rfftn
 
 from perp.problems.inputs import Vector
 
@@ -27,8 +28,6 @@ class CirculantInverse:
     """
 
     def __init__(self, kernel: NDArray[np.float64], grid: tuple[int, ...], added: float) -> None:
-        from scipy.fft import rfftn
-
         values = rfftn(wrap_around(kernel, grid)).real + added
         largest = float(values.max())
         self.is_definite = bool(largest > 0.0 and values.min() >= -ROUNDING * largest)
@@ -36,8 +35,6 @@ class CirculantInverse:
         self._symbol = 1.0 / np.where(values > LEAST * largest, values, largest) if self.is_definite else values
 
     def __call__(self, r: Vector) -> Vector:
-        from scipy.fft import irfftn, rfftn
-
         waves: NDArray[Any] = rfftn(r.reshape(self._grid))
         waves *= self._symbol
         product: Vector = irfftn(waves, self._grid, overwrite_x=True).reshape(-1)

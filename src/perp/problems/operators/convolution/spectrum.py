@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import irfftn, next_fast_len, rfftn
 
 from perp.problems.inputs import Vector
 
@@ -21,23 +22,17 @@ class Spectrum:
     """
 
     def __init__(self, kernel: Kernel, grid: tuple[int, ...], *, periodic: bool, symmetric: bool) -> None:
-        from scipy.fft import next_fast_len
-
         self.grid = grid
         self.sizes = grid if periodic else tuple(int(next_fast_len(2 * size - 1, real=True)) for size in grid)
         self.symmetric = symmetric
         self.symbol = self._transform(spread(kernel, self.sizes))
 
     def _transform(self, field: Kernel) -> NDArray[Any]:
-        from scipy.fft import rfftn
-
         symbol = rfftn(field)
         return np.ascontiguousarray(symbol.real) if self.symmetric else symbol  # of k[d] = k[-d] it is real
 
     def multiply(self, x: Vector, symbol: NDArray[Any] | None = None) -> Vector:
         """The product, as a new vector; `symbol` in the place of the kernel's."""
-        from scipy.fft import irfftn, rfftn
-
         waves = rfftn(x.reshape(self.grid), self.sizes)
         waves *= self.symbol if symbol is None else symbol
         product = irfftn(waves, self.sizes, overwrite_x=True)

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from perp.kernels.contacts import cone_derivative as kernels
 from perp.linalg.free_systems.block_rows import BlockDiagonal
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
+from perp.solvers.newton.cone import wide_equations
 
 FUNCTIONS = ("alart_curnier", "natural_map")
 
@@ -77,8 +79,6 @@ class ContactEquations:
 
         Each is the law of a convex problem where A is symmetric and positive semidefinite.
         """
-        from perp.kernels.contacts import cone_derivative as kernels
-
         problem = self.problem
         if problem.model == "cone":
             contacts = y[: problem.contact_rows].reshape(problem.contacts, problem.dimension)
@@ -91,15 +91,11 @@ class ContactEquations:
 
     def measure(self, equation: Equation, x: Vector, y: Vector, F: Vector) -> float:
         """F, and half the sum of its squares in the units of the contacts."""
-        from perp.kernels.contacts import cone_derivative as kernels
-
         problem, law = self.problem, equation.law
         base, carried = (x, True) if equation.centre is None else (equation.centre, False)
         rest = (carried, base, x, y, equation.rho, self.unit, F)
         first = np.uint64(problem.contact_rows)
         if problem.is_wide:
-            from perp.solvers.newton.cone import wide_equations
-
             wide_equations.evaluate(problem, law.numbers, base, x, y, equation.rho, F)
             theta = 0.5 * float(np.sum((F[:first] / self.unit[:first]) ** 2))
         else:
@@ -108,8 +104,6 @@ class ContactEquations:
 
     def linearise(self, equation: Equation, x: Vector, y: Vector) -> tuple[BlockDiagonal, BlockDiagonal]:
         """E and G of dF = E dx + G dy."""
-        from perp.kernels.contacts import cone_derivative as kernels
-
         problem, law = self.problem, equation.law
         shape = (problem.contacts, problem.dimension, problem.dimension)
         others = problem.n - problem.contact_rows
@@ -118,8 +112,6 @@ class ContactEquations:
         given = (carried, base, y, equation.rho)
         width = np.uint64(problem.dimension)
         if problem.is_wide:
-            from perp.solvers.newton.cone import wide_equations
-
             wide_equations.linearise(problem, law.numbers, *given, E.blocks, G.blocks)
         else:
             blocks = (E.blocks.reshape(-1), G.blocks.reshape(-1))
@@ -157,8 +149,6 @@ def _mean_diagonal(problem: ContactProblem) -> Vector:
 
 
 def _law(problem: ContactProblem, function: str) -> Law:
-    from perp.kernels.contacts import cone_derivative as kernels
-
     number = {
         "cone": kernels.FOLLOWING_DISCS if function == "alart_curnier" else kernels.LIFTED_CONES,
         "convex": kernels.CONES,

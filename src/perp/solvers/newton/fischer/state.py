@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from perp.kernels.newton import fischer_derivative
 from perp.problems.certificates import PROVABLE, sharpen, verify_certificate
 from perp.problems.inputs import Vector
 from perp.problems.operators.base import TO_SPARSE
@@ -45,8 +46,6 @@ class FischerPoint(MeritPoint):
 
     def measure(self, problem: Problem, point: Vector, proximal: Proximal, penalty: float, unit: float) -> float:
         """Move to the point; returns theta."""
-        from perp.kernels.newton import fischer_derivative
-
         np.copyto(self.point, point)
         problem.A.slack(self.point, problem.b, self.y)
         proximal.add_to(self.y, self.point)
@@ -93,8 +92,6 @@ class FischerState(State):
 
     def linearise(self, problem: Problem) -> None:
         """p and q where the iteration stands (NOTES eq. 97)."""
-        from perp.kernels.newton import fischer_derivative
-
         here, chosen = self.here, (self.kinks.a, self.kinks.b)
         bounds = problem.bounds(here.point)
         fischer_derivative.linearise(here.point, here.y, *bounds, self.penalty, *chosen, self.p, self.q)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.newton import interior_point as kernels
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
 
@@ -92,41 +93,29 @@ class CentralPath:
 
     def assemble(self) -> float:
         """D and the dual residual here; returns mu, the mean of the products (SLIDES: x^T y / n)."""
-        from perp.kernels.newton import interior_point as kernels
-
         total = kernels.assemble(self.moves, self.s, self.t, self.z, self.w, self.y, self.diagonal, self.dual)
         return float(total) / max(self.pairs, 1)
 
     def set_right_side(self, target: float) -> None:
-        from perp.kernels.newton import interior_point as kernels
-
         kernels.right_side(*self._pairs(), self.dual, target, self.cross_s, self.cross_t, self.right)
 
     def recover(self, target: float) -> float:
         """dz and dw of dx; returns the longest step, at most 1."""
-        from perp.kernels.newton import interior_point as kernels
-
         crosses = (self.cross_s, self.cross_t)
         return min(1.0, float(kernels.recover(*self._pairs(), self.dx, target, *crosses, self.dz, self.dw)))
 
     def look_ahead(self, step: float) -> float:
         """mu after that step; keeps the second-order terms."""
-        from perp.kernels.newton import interior_point as kernels
-
         total = kernels.look_ahead(*self._pairs(), self.dx, self.dz, self.dw, step, self.cross_s, self.cross_t)
         return float(total) / max(self.pairs, 1)
 
     def advance(self, problem: Problem, step: float) -> None:
-        from perp.kernels.newton import interior_point as kernels
-
         moved = (self.dx, self.dz, self.dw, self.s, self.t, self.z, self.w, self.x)
         kernels.advance(self.moves, self.lower, self.upper, step, *moved)
         problem.A.slack(self.x, problem.b, self.y)
 
     def measure(self) -> float:
         """The largest entry of x, scaled; NaN where x or y are not finite."""
-        from perp.kernels.newton import interior_point as kernels
-
         return float(kernels.survey(self.x, self.y, self.scale))
 
     def _pairs(self) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.kernels.newton import interior_point as kernels
 from perp.linalg.free_systems import CoupledBlocks
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.problem import Problem
@@ -116,8 +117,6 @@ class InteriorPivoting(Method[HybridState]):
         state.counters.update(state.inner.system.counters())
 
     def _step_inside(self, problem: Problem, state: HybridState) -> None:
-        from perp.kernels.newton import interior_point as kernels
-
         inner, path = state.inner, state.inner.path
         self._interior.step(problem, inner, 1)
         state.counters["interior_steps"] += 1

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from perp.kernels.newton import interior_point as kernels
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems import (
     LEAST_COMPLIANCE,
@@ -205,8 +206,6 @@ class InteriorPoint(Method[InteriorState]):
     @staticmethod
     def _centre(problem: Problem, state: InteriorState, target: float, longest: float) -> float | None:
         """One corrector of Gondzio's; None where it did not pay, and the direction is the one before."""
-        from perp.kernels.newton import interior_point as kernels
-
         path = state.path
         before = tuple(part.copy() for part in (path.dx, path.dz, path.dw, path.cross_s, path.cross_t))
         aim = min(1.0, longest + REACH)
@@ -279,8 +278,6 @@ def _factor(problem: Problem, state: InteriorState) -> None:
 
 def _solve(problem: Problem, state: InteriorState, target: float, *, refine: bool = True) -> float:
     """dx, dz and dw for the target and the crosses that stand in the path; returns the longest step."""
-    from perp.kernels.newton import interior_point as kernels
-
     path = state.path
     path.set_right_side(target)
     dx = state.system.solve(path.right)

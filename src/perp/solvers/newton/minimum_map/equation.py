@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.newton import policies
 from perp.linalg.free_systems import choose_system, factor_or_exchange, purify, small_shift
 from perp.linalg.krylov import FreeProduct, Solution
 from perp.linalg.preconditioners import Recipe
@@ -180,8 +181,6 @@ class KrylovEquation(Equation):
         self.counters: dict[str, float] = {"inner_iterations": 0.0}
 
     def solve(self, active: Mask, right: Vector, largest: float, spread: float) -> Answer:
-        from perp.kernels.newton import policies
-
         unit = power_of_two(largest)
         self._preconditioner.follow(active, self._zero)
         self._product.follow(active)

@@ -10,6 +10,7 @@ import numpy as np
 
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems import SPACES
+from perp.linalg.krylov import Workspace, cg, gmres
 from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
@@ -165,7 +166,6 @@ class MinimumMap(Method[MinimumMapState]):
     def _make_equation(self, problem: Problem) -> Equation:
         if self.linear == "direct":
             return DirectEquation(problem, self.space)
-        from perp.linalg.krylov import Workspace, cg, gmres
 
         if self.linear == "pcg":
             krylov: Krylov = partial(cg, work=Workspace.for_rows(problem.n))

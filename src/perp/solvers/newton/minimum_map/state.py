@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from perp.kernels.newton import minimum_map
 from perp.problems.certificates import verify_certificate
 from perp.problems.inputs import Vector
 from perp.problems.operators.base import TO_SPARSE
@@ -58,16 +59,12 @@ class MapPoint:
 
     def measure(self, problem: Problem, x: Vector) -> float:
         """Move to x; returns theta = 1/2 H^T H (NOTES eq. 64), over unit^2."""
-        from perp.kernels.newton import minimum_map
-
         problem.A.slack(x, problem.b, self.y)
         bounds = problem.bounds(x)
         squares = minimum_map.measure(x, self.y, *bounds, problem.row_scales, self.unit, self.H, self.active)
         return 0.5 * float(squares)
 
     def derive(self, problem: Problem, dx: Vector, product: Vector) -> Direction:
-        from perp.kernels.newton import minimum_map
-
         slope, left = minimum_map.derive(dx, product, problem.row_scales, self.unit, self.H, self.active)
         return Direction(dx, product, float(slope), float(left))
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.measures import index_sets
+from perp.kernels.newton import policies
 from perp.linalg.krylov import Solution
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
@@ -55,9 +57,6 @@ class PolicyState(State):
 
     def load_kernels(self, problem: Problem) -> None:
         """Call what a step calls, on copies."""
-        from perp.kernels.measures import index_sets
-        from perp.kernels.newton import policies
-
         problem.A.slack(self.point, problem.b, self.y)
         policies.choose(self.point, self.y, self.lower, self.upper, self.weight, 0.0, self.sets, self.wanted)
         policies.place(self.sets.copy(), self.lower, self.upper, self.point.copy(), self.free)
@@ -65,8 +64,6 @@ class PolicyState(State):
 
     def begin_at(self, problem: Problem, x: Vector) -> None:
         """Begin at this x within the bounds."""
-        from perp.kernels.newton import policies
-
         self.x[:] = self.point[:] = x
         placed = (self.point, self.lower, self.upper, self.weight, problem.b, self.sets)
         self.bias = policies.sort(*placed)
@@ -79,8 +76,6 @@ class PolicyState(State):
 
     def choose(self, problem: Problem) -> bool:
         """The next policy, from the point and its slack; whether it is the last one again."""
-        from perp.kernels.newton import policies
-
         if not self.known:
             problem.A.slack(self.point, problem.b, self.y)
         noise = EPSILON * (self.largest + self.bias)
@@ -97,8 +92,6 @@ class PolicyState(State):
 
     def _guard(self, changed: int) -> None:
         """Has this policy been here before? Then solve exactly; if that is no help, change one row at a time."""
-        from perp.kernels.measures import index_sets
-
         if self.is_single and changed < self.least:
             self.is_single = False
             self.seen.clear()
@@ -113,8 +106,6 @@ class PolicyState(State):
             self._keep_first()
 
     def _keep_first(self) -> None:
-        from perp.kernels.measures import index_sets
-
         first = int(np.argmax(self.wanted != self.sets))
         wish = self.wanted[first]
         self.wanted[:] = self.sets
@@ -127,8 +118,6 @@ class PolicyState(State):
 
     def settle(self, problem: Problem, is_same: bool) -> float:
         """Put rows at their bounds and measure what the equations of the others have left."""
-        from perp.kernels.newton import policies
-
         if not is_same:
             if policies.place(self.sets, self.lower, self.upper, self.point, self.free):
                 problem.A.slack(self.point, problem.b, self.y)

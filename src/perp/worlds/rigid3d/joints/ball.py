@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.worlds import joints_points
 from perp.problems.inputs import Vector, freeze
 from perp.worlds.rigid3d.joints.joint import AnchoredJoint
 from perp.worlds.rigid3d.joints.part import Part, Piece, Row, equation, local_anchors
@@ -42,7 +43,5 @@ class HeldPoints(Part):
         self.arms: Vector = freeze(local_anchors(joints, made).reshape(-1))
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
-        from perp.kernels.worlds.joints_points import hold_points
-
         position, rotation = poses.position.reshape(-1), poses.rotation.reshape(-1)
-        hold_points(position, rotation, self.bodies, self.arms, self.first_row, jacobian, value)
+        joints_points.hold_points(position, rotation, self.bodies, self.arms, self.first_row, jacobian, value)

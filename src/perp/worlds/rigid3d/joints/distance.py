@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
+from perp.kernels.worlds import joints_points
 from perp.problems.inputs import Vector, freeze, require_number
 from perp.worlds.rigid3d.joints.joint import Joint, as_point
 from perp.worlds.rigid3d.joints.part import Group, Part, Piece, Row, equation, local_anchors
@@ -65,8 +66,6 @@ class Distances(Part):
         self.sign: Vector = freeze(np.array([-1.0 if joint.rope else 1.0 for joint in joints]))
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
-        from perp.kernels.worlds.joints_points import keep_distance
-
         position, rotation = poses.position.reshape(-1), poses.rotation.reshape(-1)
         constants = (self.bodies, self.arms, self.length, self.sign, self.first_row)
-        keep_distance(position, rotation, *constants, jacobian, value)
+        joints_points.keep_distance(position, rotation, *constants, jacobian, value)

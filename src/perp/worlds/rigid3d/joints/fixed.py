@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.worlds import joints_turns
 from perp.problems.inputs import Vector, freeze
 from perp.worlds.rigid3d.joints.ball import held_point
 from perp.worlds.rigid3d.joints.joint import BendingJoint
@@ -42,7 +43,5 @@ class EqualOrientations(Part):
         self.rest: Vector = freeze(turns_back(self.bodies.reshape(-1, 2), made).reshape(-1))
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
-        from perp.kernels.worlds.joints_turns import keep_orientation
-
         rotation, orientation = poses.rotation.reshape(-1), poses.orientation.reshape(-1)
-        keep_orientation(rotation, orientation, self.bodies, self.rest, self.first_row, jacobian, value)
+        joints_turns.keep_orientation(rotation, orientation, self.bodies, self.rest, self.first_row, jacobian, value)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
+from perp.kernels.worlds import joints_turns
 from perp.problems.constraint_rows import Softness
 from perp.problems.inputs import Vector, freeze, require_real
 from perp.worlds.rigid3d.joints.ball import held_point
@@ -93,9 +94,9 @@ class ParallelAxes(Part):
         self.directions: Vector = freeze(directions.reshape(-1))
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
-        from perp.kernels.worlds.joints_turns import keep_parallel
-
-        keep_parallel(poses.rotation.reshape(-1), self.bodies, self.directions, self.first_row, jacobian, value)
+        joints_turns.keep_parallel(
+            poses.rotation.reshape(-1), self.bodies, self.directions, self.first_row, jacobian, value
+        )
 
 
 def across(axis: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -128,8 +129,6 @@ class HingeAngle(Part):
 
     def follow(self, poses: WithWorld, angle: Vector, jacobian: Vector, value: Vector) -> None:
         """Bring `angle` up to date, and write the rows."""
-        from perp.kernels.worlds.joints_turns import follow_angle
-
         rotation, orientation = poses.rotation.reshape(-1), poses.orientation.reshape(-1)
         constants = (self.bodies, self.axis, self.rest, self.limits, self.rows)
-        follow_angle(rotation, orientation, *constants, angle, jacobian, value)
+        joints_turns.follow_angle(rotation, orientation, *constants, angle, jacobian, value)

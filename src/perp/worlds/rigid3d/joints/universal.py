@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
+from perp.kernels.worlds import joints_turns
 from perp.problems.inputs import Vector, freeze
 from perp.worlds.rigid3d.joints.ball import held_point
 from perp.worlds.rigid3d.joints.joint import BendingJoint, as_axis
@@ -62,7 +63,5 @@ class AxesAtAnAngle(Part):
         self.angle: Vector = freeze(np.column_stack([cosine, 1.0 / sine]).reshape(-1))
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
-        from perp.kernels.worlds.joints_turns import keep_angle
-
         rotation = poses.rotation.reshape(-1)
-        keep_angle(rotation, self.bodies, self.directions, self.angle, self.first_row, jacobian, value)
+        joints_turns.keep_angle(rotation, self.bodies, self.directions, self.angle, self.first_row, jacobian, value)
