@@ -10,6 +10,7 @@ import perp
 
 scene = perp.scenes.make("pool1", discs=60, width=3.0)
 world = scene.world
+assert isinstance(world, perp.worlds.DiscWorld)
 for _ in range(150):
     report = world.step(scene.dt, lambda problem, x0: perp.solve(problem, "pgs", x0=x0, max_iterations=200))
 doing = perp.contact_states(report.problem, report.x, tol=1e-3).counts

@@ -11,7 +11,7 @@ from perp.simulation import result_text as result_texts
 from perp.simulation.kinds import kind_of
 from perp.simulation.settings import RunSettings
 from perp.simulation.summary import Ending, Summary, summarise
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 from perp.worlds.report import StepReport
 from perp.worlds.world import World
 

@@ -21,7 +21,7 @@ from perp.simulation.result import SimulationResult
 from perp.simulation.settings import AnyMethod, RunSettings, read_settings
 from perp.simulation.step import take_step
 from perp.simulation.summary import Ending
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 from perp.worlds.report import StepReport
 from perp.worlds.world import World
 

@@ -15,7 +15,7 @@ from perp.scenes.catalogue import Scene, make
 from perp.solvers.api import solve
 from perp.solvers.islands.islands import solve_islands
 from perp.solvers.method import Method
-from perp.solvers.results.result import Result
+from perp.solvers.results import Result
 from perp.solvers.roster import make_method
 from perp.solvers.stopping import Stopping
 from perp.worlds.world import Solve, World
@@ -155,7 +155,7 @@ def _refuse_limits(**limits: object) -> None:
 
 
 def _word(value: Any) -> str:
-    """As the command line has it (`perp.solvers.options.words`)."""
+    """As the command line has it (`perp.solvers.options`)."""
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 

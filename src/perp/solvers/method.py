@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 DEFAULT_ITERATIONS = 1000
 

@@ -18,8 +18,7 @@ from perp.problems.residuals import Watch
 from perp.solvers.loop import Outcome, SolveInterrupted, iterate
 from perp.solvers.method import Method
 from perp.solvers.progress import Callback
-from perp.solvers.results.result import Attempt, Result, make_message
-from perp.solvers.results.status import Status
+from perp.solvers.results import Attempt, Result, Status, make_message
 from perp.solvers.stopping import Stopping
 
 UNDECIDED = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import perp
 from perp import gallery
-from perp.solvers.pivoting.friction_bounds import CAUTION, FIRST_SHARE, LEAST_SHARE, SAME_BOUNDS, FrictionBounds
+from perp.solvers.pivoting.pivot_state import CAUTION, FIRST_SHARE, LEAST_SHARE, SAME_BOUNDS, FrictionBounds
 
 
 def begin(*limit):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from perp.errors import InvalidProblem, MethodRefused
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 from perp.viewer.layout import Header
 from perp.viewer.messages import (
     Build,

@@ -30,8 +30,7 @@ from perp.problems.models.fixed_box import fixed_box
 from perp.problems.models.frictionless import frictionless
 from perp.problems.problem import Problem
 from perp.solvers.api import solve
-from perp.solvers.results.result import Result
-from perp.solvers.results.status import Status
+from perp.solvers.results import Result, Status
 from perp.version import __version__
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts

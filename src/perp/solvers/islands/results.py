@@ -15,9 +15,7 @@ from perp.problems.inputs import Vector, freeze
 from perp.problems.islands import Island, gather
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import look, scaled_residual
-from perp.solvers.results.history import join_histories
-from perp.solvers.results.result import Attempt, Result, make_message
-from perp.solvers.results.status import Status
+from perp.solvers.results import Attempt, Result, Status, join_histories, make_message
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -14,8 +14,8 @@ from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.fit import misfit
 from perp.solvers.pivoting import enumeration
+from perp.solvers.pivoting.enumeration import IndexSetWalk
 from perp.solvers.pivoting.families import Family, RowScaled, belongs_to_family, find_families
-from perp.solvers.pivoting.index_set_walk import IndexSetWalk
 
 MERGE = 1e-9
 """Two solutions are one when they differ by less than this share of their largest entry."""

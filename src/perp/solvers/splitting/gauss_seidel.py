@@ -7,21 +7,19 @@ from typing import ClassVar
 
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.solvers.options.checks import require_choices
-from perp.solvers.options.docs import About, option
-from perp.solvers.splitting.diagonal import diagonal_objection
-from perp.solvers.splitting.grid_sweeps import sweep_grid
-from perp.solvers.splitting.orders import COLOURED_SYMMETRIC
+from perp.solvers.options import About, option, require_choices
 from perp.solvers.splitting.sweep_method import (
+    COLOURED_SYMMETRIC,
     ORDER,
     ORDER_SEED,
     RELAXATION,
     SweepMethod,
     SweepState,
+    diagonal_objection,
     require_order,
     require_relaxation,
 )
-from perp.solvers.splitting.sweeps import Sweeper, make_sweeper
+from perp.solvers.splitting.sweeps import Sweeper, make_sweeper, sweep_grid
 
 WAYS_THERE = ("forward", "coloured")
 """Orders that are swept both ways."""

@@ -11,8 +11,8 @@ from perp.problems.inputs import Vector, freeze, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.options.docs import About, option
-from perp.solvers.splitting.diagonal import diagonal_objection
+from perp.solvers.options import About, option
+from perp.solvers.splitting.sweep_method import diagonal_objection
 from perp.solvers.splitting.sweeps import steps
 
 POWER_ITERATIONS = 20

@@ -1,4 +1,4 @@
-"""What methods that sweep share: an order, a sweeper for the form of A, and a velocity that is computed anew."""
+"""What methods that sweep share: an order, rows they cannot divide by, a velocity that is recomputed in time."""
 
 from __future__ import annotations
 
@@ -8,13 +8,131 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
 from perp.errors import suggest
-from perp.problems.inputs import Vector, require_count, require_real
+from perp.kernels.sweeps import colouring
+from perp.problems.inputs import Vector, freeze, require_count, require_real
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.options.docs import About
-from perp.solvers.splitting.orders import ORDERS, Sweep, make_order
+from perp.solvers.options import About
+
+Index = NDArray[np.uint32]
+ORDERS = ("forward", "backward", "symmetric", "random", "coloured")
+COLOURED_SYMMETRIC = "coloured symmetric"
+"""All colours and back: what `symmetric` is to `forward`."""
+
+
+class Sweep(Protocol):
+    def __call__(self, count: int, contacts: Index, rows: Index, rows_first: bool, /) -> None:
+        """`count` passes over the contacts and the rows, in the order given."""
+        ...
+
+
+class Order:
+    """Drives sweeps; `random` draws a new permutation for each iteration from a seeded generator."""
+
+    name: str
+    contacts: Index
+    rows: Index
+    contacts_back: NDArray[np.uint32]
+    rows_back: NDArray[np.uint32]
+
+    def __init__(self, name: str, contacts: Index, rows: Index, seed: int) -> None:
+        self.name, self.contacts, self.rows = name, contacts, rows
+        if name in ("backward", "symmetric", COLOURED_SYMMETRIC):
+            self.contacts_back, self.rows_back = contacts[::-1].copy(), rows[::-1].copy()
+        if name == "random":
+            self.generator: np.random.Generator = np.random.default_rng(seed)
+
+    def iterate(self, sweep: Sweep, count: int) -> None:
+        if self.name in ("forward", "coloured") or count == 0:
+            sweep(count, self.contacts, self.rows, False)
+        elif self.name == "backward":
+            sweep(count, self.contacts_back, self.rows_back, True)
+        elif self.name in ("symmetric", COLOURED_SYMMETRIC):
+            for _ in range(count):
+                sweep(1, self.contacts, self.rows, False)
+                sweep(1, self.contacts_back, self.rows_back, True)
+        else:
+            for _ in range(count):
+                contacts = self.generator.permutation(self.contacts)
+                sweep(1, contacts, self.generator.permutation(self.rows), False)
+
+
+def make_order(problem: Problem, name: str, seed: int = 0) -> Order:
+    """The order of that name for the contacts and rows of a problem."""
+    contacts, first = problem.contacts, problem.contact_rows
+    if name not in ("coloured", COLOURED_SYMMETRIC):
+        numbers = np.arange(contacts, dtype=np.uint32)
+        return Order(name, numbers, np.arange(first, problem.n, dtype=np.uint32), seed)
+    coloured = np.argsort(colour_contacts(problem, contacts, first), kind="stable").astype(np.uint32)
+    rows = first + np.argsort(colour(_touching(problem, first, problem.n)), kind="stable")
+    return Order(name, coloured, rows.astype(np.uint32), seed)
+
+
+def colour_contacts(problem: Problem, contacts: int, contact_rows: int) -> NDArray[np.uint32]:
+    """A colour for each contact, such that contacts of one colour do not touch."""
+    touching = _touching(problem, 0, contact_rows).tocoo()
+    size = contact_rows // contacts if contacts else 1
+    pairs = (touching.row // size, touching.col // size)
+    return colour(sparse.csr_array((np.ones(touching.nnz), pairs), (contacts, contacts)))
+
+
+def colour(touching: sparse.csr_array) -> NDArray[np.uint32]:
+    """Greedy colours of the graph whose edges are the nonzeros."""
+    count = touching.shape[0]
+    colours = np.zeros(count, dtype=np.uint32)
+    taken = np.full(count + 1, -1, dtype=np.int64)
+    pointers, neighbours = (freeze(part.astype(np.uint32)) for part in (touching.indptr, touching.indices))
+    colouring.colour_greedily(pointers, neighbours, colours, taken)
+    return colours
+
+
+def _touching(problem: Problem, first: int, last: int) -> sparse.csr_array:
+    """Nonzero where two of the rows first..last influence each other; bodies stand for the rows of a factored A."""
+    factored = problem.A.factored
+    if factored is not None and factored.paired is not None:
+        paired = factored.paired
+        pairs = paired.bodies[2 * first : 2 * last].astype(np.int64)
+        row, moves = np.repeat(np.arange(last - first), 2), pairs < paired.body_count
+        part = (np.ones(int(moves.sum())), (row[moves], pairs[moves]))
+        incidence = sparse.csr_array(part, (last - first, paired.body_count))
+        return sparse.csr_array(incidence @ incidence.T)
+    return sparse.csr_array(problem.A.to_sparse()[first:last, first:last])
+
+
+def diagonal_objection(problem: Problem) -> str | None:
+    """Names the rows whose diagonal entry is zero or negative; None when all are positive, or fixed anyway."""
+    assert problem.diagonal is not None
+    if (problem.diagonal > 0.0).all():  # nobody needs to ask which rows are fixed
+        return None
+    return refuse_rows(problem, fixed_rows(problem))
+
+
+def refuse_rows(problem: Problem, allowed: NDArray[np.bool_]) -> str | None:
+    """The same, for rows that are not allowed to have such an entry."""
+    assert problem.diagonal is not None
+    bad = np.flatnonzero(~((problem.diagonal > 0.0) | allowed))
+    if not bad.size:
+        return None
+    word = "zero" if problem.diagonal[bad[0]] == 0.0 else "negative"
+    shown = ", ".join(str(i) for i in bad[:5]) + (", ..." if bad.size > 5 else "")
+    return (
+        f"it divides by the diagonal of A, which is not positive in {bad.size} "
+        f"row{'s' if bad.size > 1 else ''} ({shown}; A[{bad[0]},{bad[0]}] is {word}: {problem.diagonal[bad[0]]:g})"
+    )
+
+
+def fixed_rows(problem: Problem) -> NDArray[np.bool_]:
+    """Rows with lower == upper: x_i is known, y_i is free, and nothing is divided by A_ii."""
+    fixed = np.zeros(problem.n, dtype=bool)
+    fixed[problem.contact_rows :] = problem.lower == problem.upper
+    return fixed
+
 
 REFRESH_EVERY = 64
 """Iterations after which a kept velocity is computed anew; it costs as much as half a sweep."""

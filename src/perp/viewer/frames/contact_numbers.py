@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from perp.problems.contact_states import contact_states
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
-from perp.solvers.results.result import Result
+from perp.solvers.results import Result
 from perp.worlds.report import StepReport
 
 Rows = NDArray[np.float64]

@@ -19,8 +19,7 @@ from perp.problems.island_cut import find_components
 from perp.problems.operators.masses import BodyMasses, PlanarMasses
 from perp.problems.residual_scale import natural_map
 from perp.recording.frame import Frame, LiquidFrame
-from perp.solvers.results.result import Result
-from perp.solvers.results.status import Status
+from perp.solvers.results import Result, Status
 from perp.viewer.frames.contact_numbers import ContactNumbers
 from perp.viewer.layout import (
     BODIES,

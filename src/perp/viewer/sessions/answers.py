@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 from perp.version import __version__
 from perp.viewer.layout import LAYOUT
 from perp.viewer.messages import Compare

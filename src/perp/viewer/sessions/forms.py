@@ -19,7 +19,7 @@ from perp.errors import suggest
 from perp.gallery import Option
 from perp.scenes import SceneKind, kinds
 from perp.solvers.method import Method
-from perp.solvers.options.docs import About, option_docs
+from perp.solvers.options import About, option_docs
 from perp.solvers.roster import BY_NAME, METHODS, make_method
 from perp.viewer.messages import OptionValue
 

@@ -16,7 +16,7 @@ from perp.linalg.contact_compliance import require_units
 from perp.problems.inputs import require_number
 from perp.recording import Description, Recording
 from perp.scenes import kinds
-from perp.solvers.options.words import read_words
+from perp.solvers.options import read_words
 from perp.solvers.roster import BY_NAME
 from perp.viewer.frames.frame_encoding import encode_frame
 from perp.viewer.frames.scene_message import describe_world

@@ -9,7 +9,7 @@ from perp.errors import InvalidProblem, MethodRefused, MissingAbility, StateNotF
 from perp.problems.problem import Problem
 from perp.scenes import Scene
 from perp.simulation.step import TakenStep, take_step
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 from perp.solvers.roster import suitable_methods
 from perp.viewer.frames.frame_encoding import encode_frame
 from perp.viewer.frames.scene_message import describe_world

@@ -13,7 +13,7 @@ from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method
-from perp.solvers.newton.cone import loop as cone_loop
+from perp.solvers.newton.cone import proximal as cone_loop
 from perp.solvers.newton.cone.equations import FUNCTIONS, ContactEquations
 from perp.solvers.newton.cone.proximal import ConeProximal
 from perp.solvers.newton.cone.state import ConeRegularisation, ConeState, ConeSweeps
@@ -28,9 +28,8 @@ from perp.solvers.newton.line_search import (
     require_reduction,
 )
 from perp.solvers.newton.proximal_point import PROXIMAL, PROXIMAL_LOOP
-from perp.solvers.options.checks import require_choices, space_objection
-from perp.solvers.options.docs import About, option
-from perp.solvers.results.status import Status
+from perp.solvers.options import About, option, require_choices, space_objection
+from perp.solvers.results import Status
 
 COUNTED = ("factorisations", "sweeps", "rejected_steps", "proximal_steps", "frozen_steps")
 
