@@ -12,15 +12,17 @@ import perp
 from perp import gallery
 from perp.linalg.free_systems.block_rows import BlockDiagonal
 from perp.solvers.polishing import rows as polish_systems
-from perp.solvers.polishing.polish import BlockProducts, LeastSquares, ProductSystem, polish
-from perp.solvers.polishing.rows import (
+from perp.solvers.polishing.polish import polish
+from perp.solvers.polishing.rows import guess_sides, repair
+from perp.solvers.polishing.systems import (
+    BlockProducts,
+    LeastSquares,
+    ProductSystem,
     SmallLeastSquares,
     SmallSystem,
     Systems,
     cost_in_seconds,
-    guess_sides,
     is_affordable,
-    repair,
 )
 
 
