@@ -27,7 +27,7 @@ from perp.problems.deadline import NEVER, OutOfTime, Pace, deadline, hold, lift,
 from perp.problems.operators.base import FILLING
 from perp.solvers.auto import contact_starts
 from perp.solvers.fit import misfit
-from perp.solvers.islands import islands as island_turns
+from perp.solvers.islands import results as island_turns
 from perp.solvers.method import Method, State
 from perp.solvers.newton.cone.state import ConeSweeps
 from perp.solvers.no_solution import program as no_solution_program

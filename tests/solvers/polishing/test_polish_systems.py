@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 import perp
 from perp import gallery
 from perp.linalg.free_systems.block_rows import BlockDiagonal
-from perp.solvers.polishing import rows as polish_systems
+from perp.solvers.polishing import systems as polish_systems
 from perp.solvers.polishing.polish import polish
 from perp.solvers.polishing.rows import guess_sides, repair
 from perp.solvers.polishing.systems import (
