@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from perp.gallery.options import About
 from perp.scenes.cables import BendDamping, BendStiffness, CableMaterial, Compliance, add_cable, points_along, turn_z_to
 from perp.scenes.catalogue import scene
-from perp.scenes.contact_options import Friction, Mass, Model
+from perp.scenes.shared import Friction, Mass, Model
 from perp.worlds.rigid3d.builder import Geom, RigidBuilder
 from perp.worlds.rigid3d.joints import Ball, Distance, Fixed, Hinge
 from perp.worlds.rigid3d.rigid_world import RigidWorld
@@ -105,7 +105,7 @@ def trucks(
     2,500:1). As printed, a cable weighs 5 kg/m and has 48 or 65 links, here of 1 kg and 0.2 m; ours are six each way,
     joined to the world at both ends (294 and 396 rows), tied to one another by ball joints where they cross, and made
     with a sag, because a straight cable that does not stretch cannot catch anything. The truck is described in
-    `perp.scenes.trucks`. Cables collide with trucks and trucks with trucks.
+    `perp.scenes.nets`. Cables collide with trucks and trucks with trucks.
 
     The damping of bending is enough for 330 kN in a cable (`perp.scenes.cables`). `cone_newton` solves nineteen steps
     of twenty to 1e-6, half of them in less than half a second.
