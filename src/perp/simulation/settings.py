@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from perp import scenes
 from perp.problems.inputs import require_count, require_number
-from perp.scenes.catalogue import Scene
+from perp.scenes.catalogue import Scene, make
 from perp.solvers.api import solve
 from perp.solvers.islands.islands import solve_islands
 from perp.solvers.method import Method
@@ -110,7 +109,7 @@ def read_settings(
     warm_start: bool | None = None,
 ) -> RunSettings:
     """The arguments are those of `simulate`; ValueError or TypeError where they make no sense."""
-    scene = world if isinstance(world, Scene) else scenes.make(world) if isinstance(world, str) else None
+    scene = world if isinstance(world, Scene) else make(world) if isinstance(world, str) else None
     moved = world if scene is None else scene.world
     if not isinstance(moved, World):
         raise TypeError(f"world is {world!r}; a world, a scene of perp.scenes.make or the name of a scene is needed")

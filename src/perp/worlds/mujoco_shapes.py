@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perp.extras import mujoco
 from perp.problems.inputs import Vector
-from perp.recording.shapes import Form, Shape
+from perp.recording.frame import Form, Shape
 
 NO_COLOR = (0.5, 0.5, 0.5, 1.0)
 """MuJoCo's rgba of a geom that was given none; its material's color holds then."""

@@ -15,8 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from perp.problems.inputs import Vector, require_real_dtype
-from perp.recording.frame import Frame, LiquidFrame, LiquidGrid
-from perp.recording.shapes import Shape
+from perp.recording.frame import Frame, LiquidFrame, LiquidGrid, Shape
 from perp.worlds.report import StepReport
 
 SOLVE_HINT = (

@@ -13,8 +13,8 @@ from small_worlds import Pucks
 
 import perp
 from perp import scenes
+from perp.simulation.run import measure_step
 from perp.simulation.settings import make_solve
-from perp.simulation.step import measure_step
 from perp.viewer.frames.contact_numbers import measure_contacts
 from perp.viewer.frames.frame_encoding import (
     MOST_POINTS,

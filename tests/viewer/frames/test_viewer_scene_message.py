@@ -14,8 +14,8 @@ from frame_twin import read_frame
 from perp import scenes
 from perp.recording import Frame, Shape
 from perp.recording.frame import ContactFrame
+from perp.simulation.run import measure_step
 from perp.simulation.settings import make_solve
-from perp.simulation.step import measure_step
 from perp.viewer.frames.frame_encoding import encode_frame
 from perp.viewer.frames.scene_message import describe_world
 from perp.viewer.layout import Header

@@ -13,7 +13,7 @@ import pytest
 from perp.recording import Description, Recorder, Recording
 from perp.scenes import kinds, make
 from perp.simulation import simulate
-from perp.simulation.recorder import open_recorder
+from perp.simulation.run import open_recorder
 from perp.solvers.roster import make_method
 from perp.viewer.layout import Header
 from perp.viewer.messages import (

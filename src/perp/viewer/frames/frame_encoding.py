@@ -55,7 +55,7 @@ STATISTICS = {
     Header.VOLUME: "volume",
     Header.CONVERGED: "converged",
 }
-"""The numbers of a header that are statistics of a step (`perp.simulation.kinds`); NaN where there is none."""
+"""The numbers of a header that are statistics of a step (`perp.simulation.summary`); NaN where there is none."""
 
 Rows = NDArray[np.float32]
 
@@ -86,7 +86,7 @@ def encode_frame(
         Of the step that led to the frame; without one, as in a recording, what contacts do and how well each was solved
         is not known.
     statistics
-        Of the step, as `perp.simulation.step.measure_step` makes them; those of the frame itself hold where a name is
+        Of the step, as `perp.simulation.run.measure_step` makes them; those of the frame itself hold where a name is
         missing.
     tol
         That the solve was asked for.

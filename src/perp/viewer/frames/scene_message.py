@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.recording.frame import Frame, LiquidFrame, LiquidGrid
-from perp.recording.shapes import Shape, place_shapes
+from perp.recording.frame import Frame, LiquidFrame, LiquidGrid, Shape, place_shapes
 
 Points = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from perp.errors import FileFormatError, MissingExtra, one_line
 from perp.problems.files import save
-from perp.simulation.problem_folder import SUFFIXES
+from perp.simulation.run import SUFFIXES
 from perp.viewer.messages import SaveFormat
 from perp.viewer.sessions.answers import Message, file
 from perp.viewer.sessions.moments import Solved

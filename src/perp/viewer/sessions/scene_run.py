@@ -8,7 +8,7 @@ from typing import NamedTuple
 from perp.errors import InvalidProblem, MethodRefused, MissingAbility, StateNotFinite
 from perp.problems.problem import Problem
 from perp.scenes import Scene
-from perp.simulation.step import TakenStep, take_step
+from perp.simulation.run import TakenStep, take_step
 from perp.solvers.results.status import Status
 from perp.solvers.roster import suitable_methods
 from perp.viewer.frames.frame_encoding import encode_frame

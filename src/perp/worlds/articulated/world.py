@@ -24,7 +24,7 @@ from perp.extras import mujoco
 from perp.problems.constraint_rows import CORRECTED, assemble_step
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector, freeze, require_number
-from perp.recording.shapes import Shape
+from perp.recording.frame import Shape
 from perp.worlds.articulated.inertia import StepInertia
 from perp.worlds.articulated.model import prepare_model, reading_notes, refuse_unsupported
 from perp.worlds.articulated.rows import GeomContacts, RowNames, read_contacts, read_rows

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem, StateNotFinite
 from perp.problems.inputs import Vector, as_matrix, as_vector, freeze, require_count, require_number, require_real_dtype
-from perp.recording.frame import LiquidFrame, LiquidGrid
-from perp.recording.shapes import Shape
+from perp.recording.frame import LiquidFrame, LiquidGrid, Shape
 from perp.worlds.fluid.flow import carry_particles, collect_velocity, drop_pressure, return_velocity
 from perp.worlds.fluid.grid import StaggeredGrid
 from perp.worlds.fluid.options import LiquidOptions

@@ -14,7 +14,7 @@ from perp.problems.constraint_rows import CORRECTED, ContactRows, assemble_step
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze, require_number, require_share
 from perp.problems.operators import PlanarMasses
-from perp.recording.shapes import Shape
+from perp.recording.frame import Shape
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts
 from perp.worlds.rigid2d.collision import Collision, DiscContacts, match

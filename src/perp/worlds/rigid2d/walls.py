@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
 from perp.problems.inputs import Vector, freeze, require_number, require_share
-from perp.recording.shapes import Shape
+from perp.recording.frame import Shape
 from perp.worlds.read_only_arrays import KeepsReadOnly
 from perp.worlds.rigid2d.numbers import one_point, pack
 

@@ -26,7 +26,7 @@ from perp.problems.constraint_rows import CORRECTED, ContactRows, assemble_step
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_block_stack, require_number, require_share
 from perp.problems.operators import BodyMasses
-from perp.recording.shapes import Shape
+from perp.recording.frame import Shape
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts, ShapeContacts, match_contacts
 from perp.worlds.mujoco_files import load_model
