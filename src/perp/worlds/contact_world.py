@@ -63,7 +63,7 @@ class ContactWorld(World):
 
     @property
     def warm_rule(self) -> str:
-        """When the impulses of the last step are a start: "energy", "residual" or "always"
+        """When the impulses of the last step are a start: "energy" or "always"
         (`perp.worlds.warm_start.not_worse_than_cold`)."""
         return self._warm_rule
 
