@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from perp.recording import Shape
-from perp.worlds.mujoco_shapes import shapes_of
+from perp.worlds.mujoco_models import shapes_of
 
 mujoco = pytest.importorskip("mujoco")
 

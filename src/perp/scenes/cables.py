@@ -29,8 +29,8 @@ from perp.gallery.options import About
 from perp.scenes.catalogue import scene
 from perp.scenes.shared import Friction, Mass, Model
 from perp.worlds.rigid3d.builder import Geom, RigidBuilder
+from perp.worlds.rigid3d.joint import WORLD
 from perp.worlds.rigid3d.joints import Bend, Fixed, Universal
-from perp.worlds.rigid3d.joints.joint import WORLD
 from perp.worlds.rigid3d.rigid_world import RigidWorld
 
 STEEL = 7850.0

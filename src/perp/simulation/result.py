@@ -13,8 +13,7 @@ from perp.simulation.settings import RunSettings
 from perp.simulation.summary import ContactSummary, Ending, LiquidSummary, Summary, kind_of, summarise
 from perp.solvers.results.status import Status
 from perp.solvers.stopping import DEFAULT_STOPPING
-from perp.worlds.report import StepReport
-from perp.worlds.world import World
+from perp.worlds.world import StepReport, World
 
 
 @dataclass(frozen=True, eq=False, repr=False)

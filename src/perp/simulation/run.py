@@ -23,8 +23,7 @@ from perp.simulation.result import SimulationResult
 from perp.simulation.settings import AnyMethod, RunSettings, read_settings
 from perp.simulation.summary import Ending, kind_of
 from perp.solvers.results.status import Status
-from perp.worlds.report import StepReport
-from perp.worlds.world import Solve, World
+from perp.worlds.world import Solve, StepReport, World
 
 OnStep = Callable[[StepReport, Mapping[str, float]], object]
 

@@ -7,7 +7,8 @@ import pytest
 from joint_stepping import dense_jacobian, moved, random_poses
 
 from perp.errors import InvalidProblem
-from perp.worlds.rigid3d.joints import Bend, Hinge, JointSet
+from perp.worlds.rigid3d.joint_set import JointSet
+from perp.worlds.rigid3d.joints import Bend, Hinge
 from perp.worlds.rigid3d.poses import Poses
 
 

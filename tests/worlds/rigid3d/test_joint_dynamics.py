@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from joint_stepping import Bodies, G, box_inertia, moved
 
-from perp.worlds.rigid3d.joints import Ball, Distance, Fixed, Hinge, JointSet, Universal
+from perp.worlds.rigid3d.joint_set import JointSet
+from perp.worlds.rigid3d.joints import Ball, Distance, Fixed, Hinge, Universal
 
 X, Y, Z = np.eye(3)
 ROD = (0.6, 0.1, 0.2)

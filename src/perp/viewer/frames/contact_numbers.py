@@ -15,7 +15,7 @@ from perp.problems.contact_states import contact_states
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.solvers.results.result import Result
-from perp.worlds.report import StepReport
+from perp.worlds.world import StepReport
 
 Rows = NDArray[np.float64]
 

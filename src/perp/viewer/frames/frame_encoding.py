@@ -34,8 +34,8 @@ from perp.viewer.layout import (
     ContactNumber,
     Header,
 )
-from perp.worlds.fluid.report import LiquidReport
-from perp.worlds.report import StepReport
+from perp.worlds.fluid.liquid_world import LiquidReport
+from perp.worlds.world import StepReport
 
 NUMBER = np.dtype("<f4")
 NO_SOLVE = -1

@@ -20,8 +20,7 @@ from perp.viewer.sessions.moments import Memory, Moments, Solved
 from perp.viewer.sessions.recipe import Recipe
 from perp.viewer.sessions.refusals import refusing
 from perp.viewer.sessions.step_log import StepLog
-from perp.worlds.report import StepReport
-from perp.worlds.world import World
+from perp.worlds.world import StepReport, World
 
 DIVERGED = "paused at the last good frame; choose another method, a smaller tolerance or more iterations, or reset"
 

@@ -49,7 +49,7 @@ from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector
 from perp.problems.lcp import LCP
 from perp.problems.operators import SparseOperator, StencilOperator
-from perp.worlds.fluid.grid import StaggeredGrid
+from perp.worlds.fluid.vessel import StaggeredGrid
 
 SEPARATIONS = ("none", "walls", "everywhere")
 FORMS = ("stencil", "sparse")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
 from perp.problems.inputs import Vector, as_vector, freeze, reject_non_finite, require_number, require_real
-from perp.worlds.fluid.grid import StaggeredGrid
+from perp.worlds.fluid.vessel import StaggeredGrid
 
 Points = NDArray[np.float64]
 Distance = Callable[[Points], Vector]

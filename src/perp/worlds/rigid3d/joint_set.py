@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from perp.errors import InvalidProblem
 from perp.problems.constraint_rows import JointRows, LimitRows, MotorRows, Rows
 from perp.problems.inputs import Vector, freeze, reject_non_finite
-from perp.worlds.rigid3d.joints.hinge import HingeAngle
-from perp.worlds.rigid3d.joints.joint import Joint
-from perp.worlds.rigid3d.joints.part import EQUATIONS, LIMITS, UNITS, Group, Part, Row, Unit, local_anchors
+from perp.worlds.rigid3d.joint import EQUATIONS, LIMITS, UNITS, Group, Joint, Part, Row, Unit, local_anchors
+from perp.worlds.rigid3d.joints import HingeAngle
 from perp.worlds.rigid3d.poses import Poses, WithWorld
 
 UNIT_LENGTH = 1e-6
