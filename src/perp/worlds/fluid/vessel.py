@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
 from perp.kernels.fluid import walls as fluid_walls
-from perp.problems.inputs import Vector, as_vector, freeze, require_count, require_number
-from perp.worlds.fluid.solids import Distance, sample_solid
+from perp.problems.inputs import Vector, as_vector, freeze, reject_non_finite, require_count, require_number
+from perp.worlds.fluid.solids import Distance
 from perp.worlds.read_only_arrays import KeepsReadOnly
 
 # A staggered (marker-and-cell) grid: numbers in the middle of cells, velocities in the middle of their faces.
@@ -168,6 +168,28 @@ class Vessel(KeepsReadOnly):
     def volume_below(self, level: Vector) -> float:
         """Of the liquid [m^d]; a cell is full if the surface is half a cell or more above its middle."""
         return float(np.sum(self.room * np.clip(0.5 - level, 0.0, 1.0))) * self.grid.spacing**self.grid.dimension
+
+
+def sample_solid(solid: Distance | None, grid: StaggeredGrid) -> Vector:
+    """The distance at the nodes, in C order; without a solid they are all far from one, and the rim is the only wall.
+
+    Between nodes distances are interpolated: what is thinner than a cell, solid or room, is not seen.
+    """
+    if solid is None:
+        nodes = int(np.prod(grid.nodes.astype(np.int64)))
+        return freeze(np.full(nodes, float(np.linalg.norm(grid.upper - grid.origin))))
+    points = grid.node_points()
+    if not callable(solid):
+        raise TypeError(f"solid is {solid!r}; a function of points that returns distances is needed")
+    given = np.asarray(solid(points))
+    if given.shape != (len(points),) or given.dtype.kind not in "iuf":
+        raise InvalidProblem(
+            f"solid returned an array of shape {given.shape} and type {given.dtype} for {len(points)} points; "
+            "one distance each is needed"
+        )
+    distance = given.astype(np.float64)
+    reject_non_finite(distance, "solid")
+    return freeze(distance)
 
 
 def open_fractions(grid: StaggeredGrid, solid: Vector) -> tuple[Vector, ...]:
