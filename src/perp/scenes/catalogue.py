@@ -10,7 +10,6 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, ParamSpec
 
 from perp.errors import suggest
@@ -125,26 +124,19 @@ def scene(
 
 def kinds() -> dict[str, SceneKind]:
     """Every scene that `make` can make, by name, in the order of the sources."""
-    return dict(sorted(_known_scenes().items(), key=lambda entry: entry[1].source))
+    return dict(sorted(_CATALOGUE.items(), key=lambda entry: entry[1].source))
 
 
 def make(name: str, *, seed: int = 0, **options: Any) -> Scene:
     """Make a scene by name; the same arguments make the same world. Scenes without random numbers ignore `seed`."""
-    known = _known_scenes()
-    if name not in known:
-        raise ValueError(f"scene {name!r} is unknown{suggest(str(name), known)}")
-    kind = known[name]
+    if name not in _CATALOGUE:
+        raise ValueError(f"scene {name!r} is unknown{suggest(str(name), _CATALOGUE)}")
+    kind = _CATALOGUE[name]
     for word in options:
         if word not in kind.options:
-            hint = suggest(word, kind.options) if kind.options else "; it has none"
-            raise TypeError(f"{name} has no option {word!r}{hint}")
+            known = suggest(word, kind.options) if kind.options else "; it has none"
+            raise TypeError(f"{name} has no option {word!r}{known}")
     SEED.check(seed)
     if kind.seeded:
         options["seed"] = seed
     return kind.build(**options)
-
-
-def _known_scenes() -> dict[str, SceneKind]:
-    """The complete list: `perp.scenes` names every scene, but is executed only when a name of it is first used."""
-    hasattr(import_module("perp.scenes"), "make")
-    return _CATALOGUE
