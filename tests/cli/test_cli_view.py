@@ -265,6 +265,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from perp.viewer import pages
+assert pages.PAGE_FOLDER.name == "page"  # a module is executed when a name of it is first read, not when one is set
 pages.PAGE_FOLDER = Path(sys.argv.pop(1))
 from perp.cli.main import main
 main()
