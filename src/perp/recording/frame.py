@@ -119,8 +119,8 @@ class LiquidFrame:
     def __repr__(self) -> str:
         held = f"{len(self.position):,} particles in {self.dimension} dimensions"
         wet = f"{np.count_nonzero(self.liquid):,} of {self.liquid.size:,} cells with liquid"
-        told = f"{held}, {wet}, {np.count_nonzero(self.separating):,} separating"
-        return f"<LiquidFrame: step {self.step:,}, t = {self.time:.6g} s, {told}, {len(self.statistics)} statistics>"
+        content = f"{held}, {wet}, {np.count_nonzero(self.separating):,} separating"
+        return f"<LiquidFrame: step {self.step:,}, t = {self.time:.6g} s, {content}, {len(self.statistics)} statistics>"
 
     @property
     def dimension(self) -> int:

@@ -96,7 +96,7 @@ class FrameWriter(ABC):
         self._is_full = False
         texts = _texts(about)
         h5py.require()
-        with self.path.open("ab"):  # a folder that is missing or locked is told in the words that `open` has for it
+        with self.path.open("ab"):  # a missing or locked folder raises what `open` raises
             pass
         require_room(self.path, INDEX_BYTES + sum(values.nbytes for values in constants.values()))
         self._file = h5py.File(self.path, "w", libver=("v110", "v110"))
@@ -281,7 +281,7 @@ class Recorder(FrameWriter):
         with Recorder("run.hdf5", world.shapes(), bodies=10, dimension=3, about=Description(dt=0.01)) as recorder:
             recorder.write(world.frame())
 
-    `statistics` names the columns of `frame.statistics`, which cannot be told from the first frame. Every frame after a
+    `statistics` names the columns of `frame.statistics`, which the first frame does not show. Every frame after a
     step must have them all (`world.frame(report)` has none; `dataclasses.replace(frame, statistics=...)` adds them);
     that of step 0 may lack what only a step can measure. An older file of that name is replaced. Leaving the block,
     however it is left, writes what still waits.

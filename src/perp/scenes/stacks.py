@@ -195,7 +195,7 @@ def tower(
     """A tower of 160 logs of 50 kg collapses under a weight of 2,500 kg (THESIS "Tower").
 
     Table 6.1: 1,300 constraints, mass ratio 50:1. The THESIS speaks of a block that falls from the top, and in the next
-    sentence of the rolling ball that hits the tower; `weight` is either, a block unless told. It does not say how the
+    sentence of the rolling ball that hits the tower; `weight` is either, a block by default. It does not say how the
     logs lie. Ours are round, in crossed layers of four and two in turn, 53 layers and 8.5 m high; crossed logs touch in
     one point, 424 contacts in all. The weight falls 2 m onto one side of the topmost layer.
 

@@ -172,12 +172,12 @@ def _motion(summary: Summary, dimension: int) -> dict[str, str]:
 def _converged(settings: RunSettings, summary: Summary) -> str:
     """How many steps, out of how many; where they are not all, whether their iterations had a limit."""
     tol = DEFAULT_STOPPING.tol if settings.tol is None else settings.tol
-    told = f"{summary.converged:,} of {summary.steps:,} steps within tol {tol:.3g}"
+    counted = f"{summary.converged:,} of {summary.steps:,} steps within tol {tol:.3g}"
     limit = settings.max_iterations
     if limit is None or summary.converged == summary.steps or summary.iterations_max < limit:
-        return told
+        return counted
     own = ", the scene's own" if settings.has_own_limit else ""
-    return f"{told} (limit {limit:,} iterations a step{own})"
+    return f"{counted} (limit {limit:,} iterations a step{own})"
 
 
 def _time(seconds: float) -> str:

@@ -163,7 +163,7 @@ class TakenStep(NamedTuple):
 
     report: StepReport
     statistics: dict[str, float]
-    """As `kind_of(world)` names them; NaN for what cannot be told."""
+    """As `kind_of(world)` names them; NaN for what is not known."""
 
 
 def take_step(world: World, dt: float, solve: Solve) -> TakenStep:
@@ -173,7 +173,7 @@ def take_step(world: World, dt: float, solve: Solve) -> TakenStep:
 
 
 def measure_step(world: World, report: StepReport) -> dict[str, float]:
-    """The statistics of a step, as `kind_of(world)` names them; NaN for what cannot be told."""
+    """The statistics of a step, as `kind_of(world)` names them; NaN for what is not known."""
     found, seconds, solution = report.residuals, report.seconds, report.solution
     with np.errstate(all="ignore"):
         energy = world.energy()

@@ -259,7 +259,7 @@ class LiquidSummary(Summary):
 
 @dataclass(frozen=True)
 class RunKind:
-    """What is told of a run."""
+    """What is reported of a run."""
 
     statistics: Mapping[str, str]
     """Names, and what they mean; those of `STATISTICS` first."""

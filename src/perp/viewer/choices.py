@@ -106,7 +106,7 @@ def read_scene_options(scene: str, options: Mapping[str, OptionValue]) -> dict[s
 
 def _method_form(method: type[Method]) -> dict[str, Any]:
     doc = inspect.getdoc(method) or ""
-    types, told = _option_types(method), option_docs(method)
+    types, docs = _option_types(method), option_docs(method)
     return {
         "name": method.name,
         "family": method.family,
@@ -116,7 +116,7 @@ def _method_form(method: type[Method]) -> dict[str, Any]:
         "requires": method.requires,
         "reference": method.reference,
         "options": [
-            _option_form(each.name, types[each.name], each.default, told.get(each.name, About("")))
+            _option_form(each.name, types[each.name], each.default, docs.get(each.name, About("")))
             for each in fields(method)
         ],
     }
@@ -251,7 +251,7 @@ def choose_method(
 
 
 def scene_method(kind: SceneKind) -> MethodChoice:
-    """What the scene is run with where nobody says otherwise."""
+    """What the scene is run with by default."""
     return choose_method(kind.method, {}, None, kind.iterations)
 
 

@@ -197,7 +197,7 @@ async def _first(*errands: Coroutine[Any, Any, Farewell | None]) -> Farewell | N
 
 
 def _last_words(code: int | None) -> str:
-    """How a process that nobody ended has ended."""
+    """How a process ended that was not ended from here."""
     if code is None:
         return "The simulation could not be started; the terminal says more."
     if code >= 0:
@@ -233,8 +233,8 @@ class Wishes:
 
     def commands(self) -> list[Command]:
         """What a new process hears first; methods come as commands, since a wrong one is then no more than a note."""
-        told = (self._methods.get(0), self._compare, self._methods.get(1), self._speed)
-        return [command for command in told if command is not None]
+        wishes = (self._methods.get(0), self._compare, self._methods.get(1), self._speed)
+        return [command for command in wishes if command is not None]
 
     def _build(self, wish: Build) -> None:
         if wish.scene == self.start.scene:

@@ -1,7 +1,7 @@
 """From a frame of a world to the bytes that the page reads; `layout` says what is where.
 
 Bodies have islands, which contacts couple, and joints where the problem of the step is known; liquids have particles
-and cells; both have the convergence curve of the solve. Of each contact the page is told what it does, and how far the
+and cells; both have the convergence curve of the solve. Of each contact the page learns what it does, and how far the
 solver left it from its law.
 """
 
@@ -105,9 +105,9 @@ def encode_frame(
             bodies, cells = _body_rows(frame, island), np.empty((0, CELL_NUMBERS), dtype=NUMBER)
             contacts = _contact_rows(frame, report)
         header = np.zeros(HEADER, dtype=NUMBER)
-        told = {**frame.statistics, **statistics}
+        numbers = {**frame.statistics, **statistics}
         for number, name in STATISTICS.items():
-            header[number] = told.get(name, np.nan)
+            header[number] = numbers.get(name, np.nan)
         for number, value in {
             Header.LAYOUT: LAYOUT,
             Header.KIND: LIQUID if isinstance(frame, LiquidFrame) else BODIES,
@@ -151,17 +151,17 @@ def _contact_rows(frame: Frame, report: StepReport | None) -> Rows:
     contacts, d = frame.contacts, frame.dimension
     rows: Rows = np.empty((contacts.gap.size, 2 * d + CONTACT_NUMBERS), dtype=NUMBER)
     rows[:, :d], rows[:, d : 2 * d] = contacts.point, contacts.impulse
-    told = ContactNumbers.of_step(report, contacts.gap.size)
+    known = ContactNumbers.of_step(report, contacts.gap.size)
     for number, values in {
         ContactNumber.BODY_A: contacts.bodies[:, 0],
         ContactNumber.BODY_B: contacts.bodies[:, 1],
-        ContactNumber.STATE: told.state,
+        ContactNumber.STATE: known.state,
         ContactNumber.NORMAL_IMPULSE: np.einsum("ij,ij->i", contacts.impulse, contacts.normal),
         ContactNumber.GAP: contacts.gap,
-        ContactNumber.OPENING: told.opening,
-        ContactNumber.SLIP: told.slip,
-        ContactNumber.RESIDUAL: told.residual,
-        ContactNumber.ENERGY_ERROR: told.energy_error,
+        ContactNumber.OPENING: known.opening,
+        ContactNumber.SLIP: known.slip,
+        ContactNumber.RESIDUAL: known.residual,
+        ContactNumber.ENERGY_ERROR: known.energy_error,
     }.items():
         rows[:, 2 * d + number] = values
     return rows
@@ -203,7 +203,7 @@ def particle_rows(frame: LiquidFrame) -> Rows:
 
 
 def cell_rows(frame: LiquidFrame, report: StepReport | None) -> Rows:
-    """c x 3: pressure [Pa], state, residual (NaN without a report). None in space, where nobody could look at them."""
+    """c x 3: pressure [Pa], state, residual (NaN without a report). None in space, where they would not be seen."""
     if frame.dimension != 2:
         return np.empty((0, CELL_NUMBERS), dtype=np.float32)
     rows: Rows = np.empty((frame.pressure.size, CELL_NUMBERS), dtype=np.float32)
@@ -266,7 +266,7 @@ HUGE = 1e300
 
 LEAST_SPEED, MOST_SPEED = 1e-6, 1e-3
 """Between these [m/s] lies the speed below which a contact stands still: the default of `contact_states`, and what
-nobody sees."""
+no eye sees."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -33,7 +33,7 @@ class Acknowledge:
 
 @dataclass(frozen=True)
 class Play:
-    """Take steps until told otherwise; in a replay, from the frame that is shown."""
+    """Take steps until another command; in a replay, from the frame that is shown."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Reset:
-    """Build the same scene anew; methods stay."""
+    """Build the same scene again; methods stay."""
 
 
 @dataclass(frozen=True)

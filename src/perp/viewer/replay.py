@@ -130,7 +130,7 @@ class Replay(Session):
 
 
 def load_recording(path: str, on_frame: Callable[[int], object] | None = None) -> RecordedRun:
-    """All frames of a recording; `on_frame` is told how many there are so far."""
+    """All frames of a recording; `on_frame` gets how many there are so far."""
     with closing(Replay(path)) as replay:
         frames = []
         for place in range(replay.last + 1):

@@ -267,10 +267,10 @@ class Access:
         """Whether this is the token; takes as long for any that is not."""
         return secrets.compare_digest(token.encode(errors="surrogatepass"), self.token.encode())
 
-    def allows_host(self, told: Sequence[str]) -> bool:
+    def allows_host(self, sent: Sequence[str]) -> bool:
         """Whether a request's Host headers, of which there must be one, name this server."""
-        return len(told) == 1 and told[0].lower() in self.hosts
+        return len(sent) == 1 and sent[0].lower() in self.hosts
 
-    def allows_origin(self, told: Sequence[str]) -> bool:
+    def allows_origin(self, sent: Sequence[str]) -> bool:
         """Whether a socket's Origin headers, of which there must be one, name a page of this server."""
-        return len(told) == 1 and told[0].lower() in {f"http://{host}" for host in self.hosts}
+        return len(sent) == 1 and sent[0].lower() in {f"http://{host}" for host in self.hosts}

@@ -1,6 +1,6 @@
 """What a simulation and a replay have in common: they play, pause, step and show again, and outlive what goes wrong.
 
-What the page is told in JSON has one function per word; `viewer/src/messages.ts` has their types.
+What goes to the page in JSON has one function per word; `viewer/src/messages.ts` has their types.
 """
 
 from __future__ import annotations

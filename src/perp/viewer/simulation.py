@@ -36,7 +36,7 @@ from perp.viewer.scene_run import Memory, SceneRun, Solved, Span, StepLog
 from perp.viewer.session import Session, code, file, note, state, welcome
 
 TELL_FIRST_EVERY = 64
-"""Once so many of the oldest frames were dropped, the page is told."""
+"""Once so many of the oldest frames were dropped, the page is informed."""
 
 BROKEN = "paused, since such answers let bodies fly or fall through each other; choose another method, or play on"
 
@@ -116,7 +116,7 @@ class Simulation(Session):
         return [*frames, *([self.tell_state()] if self._has_news() else [])]
 
     def _has_news(self) -> bool:
-        """Whether a step changed what the page was told: which methods suit the problem, or what can be gone back to.
+        """Whether a step changed what the page knows: which methods suit the problem, or what can be gone back to.
 
         Problems that grow go beyond what some methods can do.
         """
@@ -167,7 +167,7 @@ def first_method(start: Start, recipe: Recipe) -> MethodChoice:
 
 
 KEEP_LITTLE = Memory(frame_bytes=0, problems=0, problem_bytes=0)
-"""The frames are handed out; nobody goes back to them here."""
+"""The frames are handed out; there is no way back to them here."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class RecordedRun:
 
 
 def run_steps(start: Start, steps: int, on_step: Callable[[int], object] | None = None) -> RecordedRun:
-    """Simulate so many steps; `on_step` is told how many there are so far.
+    """Simulate so many steps; `on_step` gets how many there are so far.
 
     A state that would become infinite ends the run early, which the note tells. Whatever else cannot be done raises a
     `Refusal`, whose message says what to do.

@@ -30,7 +30,7 @@ Receive = Callable[[float | None], Command | None]
 Send = Callable[[Outgoing], object]
 
 LONGEST_DELAY = 1e6
-"""Seconds between two steps beyond which nobody waits for the next one; clocks of the system know no such times."""
+"""Seconds between two steps beyond which the next one is not waited for; clocks of the system know no such times."""
 
 WAITING = 1000
 """So many commands wait here, and more of them in the pipe, until the sender has to wait."""
@@ -133,7 +133,7 @@ class PipeEnded(Exception):
 
 
 class Inbox:
-    """What the page said and nobody has yet answered."""
+    """What the page said and is not yet answered."""
 
     def __init__(self, connection: Connection) -> None:
         self._commands: Queue[Command | None] = Queue(WAITING)
@@ -157,7 +157,7 @@ class Inbox:
             with suppress(Full):
                 self._commands.put(None, timeout=GRACE)
         sleep(GRACE)
-        os._exit(0)  # a solve may take minutes, and nobody waits for it
+        os._exit(0)  # a solve may take minutes, and nothing waits for it
 
 
 class Pace:

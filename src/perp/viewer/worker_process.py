@@ -188,7 +188,7 @@ def limit_memory(share: float = SHARE) -> None:
 
 
 def memory_size() -> int | None:
-    """Bytes of this machine, or of the container that this process is in; None where nobody tells."""
+    """Bytes of this machine, or of the container that this process is in; None where the system does not say."""
     try:
         size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):

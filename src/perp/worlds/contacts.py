@@ -101,7 +101,7 @@ def carry_impulses(old: Contacts, x: Vector, new: Contacts, match: NDArray[np.in
     """Impulses x of the old contacts on the new ones; `match` names the old one of each new one, or is -1.
 
     The normal impulse is carried as a number, as normals turn with the bodies. Friction is carried as a vector of the
-    world, because the tangents of a contact may be drawn anew in every step. What comes after the contacts in x
+    world, because the tangents of a contact may change in every step. What comes after the contacts in x
     (joints, limits, motors) keeps its order from step to step and is copied.
     """
     d = new.dimension

@@ -122,7 +122,7 @@ class StepReport:
     """At the end of it [s]."""
     problem: Problem
     x0: Vector | None
-    """Where the solver was told to start."""
+    """The start that the solver was given."""
     x: Vector
     """What the solver found: impulses [N s], or the pressures of a liquid (`perp.worlds.fluid.pressure`)."""
     solution: Any
@@ -131,8 +131,8 @@ class StepReport:
 
     def __repr__(self) -> str:
         found = f"{self.things}{self.problem.n:,} rows, {self.iterations:,} iterations"
-        told = f"step {self.step:,}, t = {self.time:.6g} s, {found}, {1e3 * self.seconds.total:.3g} ms"
-        return f"<{type(self).__name__}: {told}>"
+        summary = f"step {self.step:,}, t = {self.time:.6g} s, {found}, {1e3 * self.seconds.total:.3g} ms"
+        return f"<{type(self).__name__}: {summary}>"
 
     @property
     def things(self) -> str:

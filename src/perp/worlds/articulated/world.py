@@ -147,7 +147,7 @@ class ArticulatedWorld(ContactWorld):
 
     @property
     def control(self) -> Vector:
-        """What the actuators are told, one number each, in every step until changed: `world.control = numbers`.
+        """The input of each actuator, one number, in every step until changed: `world.control = numbers`.
 
         What is read is a copy that cannot be written into.
         """
@@ -300,7 +300,7 @@ class StepInertia:
         self._diagonal = np.flatnonzero(rows[order] == columns[order])
 
     def at(self, data: Any, dt: float) -> SparseMass:
-        """At the positions that MuJoCo was last told."""
+        """At the positions that MuJoCo last got."""
         nv = self._model.nv
         if not hasattr(data, "M"):
             return SparseMass(self._dense(data, dt))

@@ -177,7 +177,7 @@ def require_choice(word: str, name: str, known: tuple[str, ...]) -> None:
 
 
 def for_kernels(grid: StaggeredGrid, arrays: Sequence[Vector]) -> tuple[Vector, ...]:
-    """One array for each of three axes; in the plane the first has one number, which nobody reads."""
+    """One array for each of three axes; in the plane the first has one number, which is never read."""
     nothing = np.zeros(1)
     nothing.flags.writeable = arrays[0].flags.writeable
     return (nothing,) * (3 - grid.dimension) + tuple(arrays)

@@ -188,7 +188,7 @@ class Part(KeepsReadOnly, ABC):
     """Rows of one kind.
 
     `rows` (joints x width) says where they go in the arrays of a step: twelve numbers a row in `jacobian`, one in
-    `value`. The rows that a joint does not have are written to the last place, which nobody reads.
+    `value`. The rows that a joint does not have are written to the last place, which is never read.
     """
 
     def __init__(self, joints: Sequence[Any], rows: NDArray[np.uint32], made: WithWorld) -> None:

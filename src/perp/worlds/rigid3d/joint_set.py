@@ -84,7 +84,7 @@ class JointSet:
                 users.setdefault(piece.part, []).append((number, drawn))
         order = sorted(range(len(entries)), key=lambda k: entries[k][0].group)  # a stable sort
         place = np.empty(len(entries) + 1, dtype=np.uint32)
-        place[[*order, -1]] = np.arange(len(entries) + 1)  # entry -1, which nobody reads, comes last
+        place[[*order, -1]] = np.arange(len(entries) + 1)  # entry -1, which is never read, comes last
         self._rows = [entries[k][0] for k in order]
         self.owner: NDArray[np.int64] = freeze(np.array([entries[k][1] for k in order], dtype=np.int64))
         self._parts = {
