@@ -33,6 +33,8 @@ from perp.recording.layout import (
     state_width,
 )
 
+# Columns of bodies have their state, contacts and shapes, those of a liquid its grid, particles and pressure.
+
 
 class BodyColumns:
     """Columns that were checked, and not yet read."""

@@ -272,6 +272,8 @@ def _largest_file() -> float:
     return float("inf") if limit == resource.RLIM_INFINITY else float(limit)
 
 
+# Frames of bodies.
+
 CONTACTS_OF_A_CHUNK = 4096
 
 
@@ -344,6 +346,8 @@ class Recorder(FrameWriter):
 def _numbers(bodies: int, dimension: int) -> dict[str, int]:
     return {"format": BODIES, "dimension": dimension, "bodies": bodies}
 
+
+# Frames of a liquid.
 
 PARTICLES_OF_A_CHUNK = 2**15
 

@@ -131,6 +131,8 @@ def points_along(curve: NDArray[np.float64], links: int) -> NDArray[np.float64]:
     return np.column_stack([np.interp(wanted, run, curve[:, k]) for k in range(3)])
 
 
+# A heavy ball on a light plate that hangs by cables, spinning (THESIS 6.1.3).
+
 CABLE_LENGTH = 3.0
 """Of a cable [m]."""
 CABLE_RADIUS = 0.01
@@ -232,6 +234,8 @@ def _plate(radius: float, bars: int, mass: float, friction: float) -> list[Geom]
         shapes.append(bar)
     return shapes
 
+
+# A chain that a heavy box winds around a rod (THESIS 6.1.4).
 
 LINK_PITCH, LINK_WIDTH, LINK_THICKNESS = 0.05, 0.07, 0.024
 """Of a link, from joint to joint, along the rod and across both [m]."""

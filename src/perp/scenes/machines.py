@@ -284,6 +284,8 @@ def _add_arch(builder: RigidBuilder, side: int, arc: float, play: float | None, 
     return float(centres[side, 2] + shift[2] + HEIGHT / 2.0)
 
 
+# A pile of rocks that a light shovel pushes (THESIS 6.1.6).
+
 GRANITE = 2600.0
 """[kg/m^3]"""
 CORNERS = 14

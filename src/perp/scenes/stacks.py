@@ -121,6 +121,8 @@ def _cube(edge: float, mass: float, friction: float, color: tuple[float, float, 
     return Geom(form="box", size=(edge / 2.0,) * 3, mass=mass, friction=friction, color=color)
 
 
+# Boxes that fall and form separate stacks (THESIS 6.1.1).
+
 STACK_PITCH = 2.5
 """From stack to stack, in edges of a box: islands that never meet."""
 FALL_MARGIN = 0.04
@@ -164,6 +166,8 @@ def boxes(
             builder.body([box], (*(place + shift[stack, k]), middle[k]))
     return builder.world(model=model, compliance=compliance, margin=FALL_MARGIN)
 
+
+# A tower of logs that a heavy weight falls on (THESIS 6.1.2).
 
 CONCRETE = 2500.0
 """Density of what falls [kg/m^3]."""
@@ -220,6 +224,8 @@ def tower(
     builder.body([falling], (offset, 0.0, 2.0 * radius * layer + drop + half), name="weight")
     return builder.world(model=model, compliance=compliance, margin=TOWER_MARGIN)
 
+
+# A wall of bricks that a metal box hits (THESIS 6.1.7).
 
 BRICK_LENGTH, BRICK_WIDTH, BRICK_HEIGHT = 0.215, 0.1, 0.065
 """Of a brick [m]."""

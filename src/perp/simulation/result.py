@@ -78,6 +78,9 @@ class SimulationResult:
         return result_text(self)
 
 
+# A run in lines for a person.
+
+
 def result_text(result: SimulationResult, method_options: Mapping[str, str] | None = None) -> str:
     """A line for each thing; `method_options` as in `RunSettings.tell`."""
     lines = _lines(result, method_options)

@@ -158,6 +158,9 @@ def _with(world: World, report: StepReport | None, statistics: Mapping[str, floa
     return replace(world.frame(report), statistics=statistics)
 
 
+# One step of a world, and what is measured of it.
+
+
 class TakenStep(NamedTuple):
     """What a step did."""
 
@@ -198,6 +201,9 @@ def measure_step(world: World, report: StepReport) -> dict[str, float]:
         **report.measures(),
     }
     return {name: measured.get(name, np.nan) for name in kind_of(world).statistics}
+
+
+# Where the frames of a run go, and the problems of its steps.
 
 
 def record_run(

@@ -148,6 +148,8 @@ def largest(column: Vector) -> float:
     return float(np.max(column)) if column.size else np.nan
 
 
+# What is measured in a step, and summed up of a run, by the kind of the world.
+
 STATISTICS = {
     "residual": "of what the solver found, computed anew",
     "iterations": "of the solver",

@@ -42,6 +42,8 @@ def refusing(*kinds: type[Exception], advice: str = "", about: str = "") -> Iter
         raise Refusal(": ".join(part for part in (about, one_line(error), advice) if part)) from error
 
 
+# Forms of the page: which methods and scenes there are, what their options mean, and the values that the page gives.
+
 AUTO: Literal["auto"] = "auto"
 
 AUTO_DOC = """Chooses for itself: it learns what is cheap to learn of the problem and asks one method after the other.
@@ -203,6 +205,9 @@ def _first_paragraph(doc: str) -> str:
     return " ".join(doc.partition("\n\n")[0].split())
 
 
+# A method with its options, tolerance and limit: what a lane works with.
+
+
 @dataclass(frozen=True)
 class MethodChoice:
     """What solves the problem of a step."""
@@ -253,6 +258,9 @@ def choose_method(
 def scene_method(kind: SceneKind) -> MethodChoice:
     """What the scene is run with by default."""
     return choose_method(kind.method, {}, None, kind.iterations)
+
+
+# What makes a scene, again and again the same one.
 
 
 @dataclass(frozen=True)

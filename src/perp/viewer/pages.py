@@ -69,6 +69,8 @@ def require_packages() -> None:
         raise MissingPackages(missing)
 
 
+# A run as one file: page, script, style and all frames.
+
 LARGE = 100_000_000
 """Bytes above which browsers take their time to open a page."""
 

@@ -201,6 +201,9 @@ def tell_breakdown(name: str, report: StepReport) -> str:
     return f"{name} has no answer in step {report.step:,}: {report.solution.message or status.value}"
 
 
+# The steps that were seen: frames to go back to, and the problems of the last ones.
+
+
 @dataclass(frozen=True)
 class Memory:
     """How much is kept; what is oldest goes first. The newest step is kept in any case."""
@@ -293,6 +296,8 @@ def array_bytes(thing: object) -> int:
             waiting.extend(vars(each).values())
     return total
 
+
+# What held from which step on: a method, or how two of them hang together.
 
 T = TypeVar("T")
 

@@ -166,6 +166,8 @@ def first_method(start: Start, recipe: Recipe) -> MethodChoice:
     return choose_method(name, start.method_options, start.tol, limit)
 
 
+# A whole run in memory, for a page that has no server behind it.
+
 KEEP_LITTLE = Memory(frame_bytes=0, problems=0, problem_bytes=0)
 """The frames are handed out; there is no way back to them here."""
 
@@ -210,6 +212,8 @@ def run_steps(start: Start, steps: int, on_step: Callable[[int], object] | None 
     return RecordedRun(welcome("replay"), scene, state, frames, simulation.tell_code(run.world.steps), note)
 
 
+# The problem of a step as a file for the user to keep.
+
 LARGEST_FILE = 64 << 20
 """Bytes that go to a browser in one piece."""
 
@@ -235,6 +239,8 @@ def pack_problem(solved: Solved, name: str, largest: int = LARGEST_FILE) -> Mess
             )
         return file(name, path.read_bytes())
 
+
+# The Python that makes a step again, bit by bit.
 
 MethodLog = StepLog[MethodChoice]
 

@@ -97,6 +97,9 @@ def match_contacts(old: ShapeContacts, new: ShapeContacts) -> NDArray[np.int64]:
     return match
 
 
+# Where a solver starts: the impulses of the last step, carried over to the contacts that are still there.
+
+
 def carry_impulses(old: Contacts, x: Vector, new: Contacts, match: NDArray[np.int64], rows: int) -> Vector:
     """Impulses x of the old contacts on the new ones; `match` names the old one of each new one, or is -1.
 

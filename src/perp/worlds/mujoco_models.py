@@ -137,6 +137,8 @@ def _limited(content: bytes, name: str) -> bytes:
     return content
 
 
+# What the geoms of a model look like: shapes for a picture, in the frames that `perp.recording` wants.
+
 NO_COLOR = (0.5, 0.5, 0.5, 1.0)
 """MuJoCo's rgba of a geom that was given none; its material's color holds then."""
 SIZES: dict[Form, int] = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}

@@ -182,6 +182,8 @@ class DiscWorld(ContactWorld):
         return state.hexdigest()
 
 
+# Finding the contacts of discs: a grid for pairs, every wall for every disc; and finding them again.
+
 MUCH_LARGER = 4.0
 """Discs of more than so many median radii do not set the width of the cells, unless there are many such."""
 MUCH_FARTHER = 2.0

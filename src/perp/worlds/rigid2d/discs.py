@@ -69,6 +69,9 @@ class Discs(KeepsReadOnly):
         return self.radius.size
 
 
+# What does not move: half-planes and segments.
+
+
 @dataclass(frozen=True, eq=False)
 class HalfPlane:
     """Everything behind a straight edge: solid however deep a disc is in it.

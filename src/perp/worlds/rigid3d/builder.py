@@ -165,6 +165,8 @@ def _turn_about_centres(world: RigidWorld) -> None:
     world.velocity[:, :3] += np.cross(world.velocity[:, 3:], arm)
 
 
+# One shape of a body as a user states it, and how it is checked before MuJoCo sees it.
+
 Numbers = Sequence[float] | NDArray[np.float64]
 
 SIZES = {
