@@ -30,6 +30,12 @@ class _Waiting(ModuleType):
             _execute(self)
         return ModuleType.__getattribute__(self, name)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not isinstance(value, ModuleType) and not name.startswith("__"):  # Python itself sets those
+            with _LOCK:
+                _execute(self)
+        ModuleType.__setattr__(self, name, value)
+
 
 def _execute(module: ModuleType) -> None:
     """Execute the package of a module, as Python does, and then the module, unless that has been done or begun."""
