@@ -11,8 +11,7 @@ from perp.problems.certificates import PROVABLE, Certificate, sharpen, verify_ce
 from perp.problems.certificates.sharpening import NEARLY_ZERO
 from perp.problems.deadline import OutOfTime
 from perp.problems.inputs import Vector, freeze
-from perp.problems.operators.base import TO_SPARSE
-from perp.problems.operators.forming import listen_for_forming
+from perp.problems.operators.base import TO_SPARSE, listen_for_forming
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
 from perp.solvers.loop import Outcome, SolveInterrupted, iterate

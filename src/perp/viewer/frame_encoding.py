@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from perp.problems.contact_states import contact_states
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
-from perp.problems.island_cut import find_components
+from perp.problems.island_matrices import find_components
 from perp.problems.operators.masses import BodyMasses, PlanarMasses
 from perp.problems.residual_scale import natural_map
 from perp.recording.frame import Frame, LiquidFrame

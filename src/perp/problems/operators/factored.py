@@ -25,12 +25,11 @@ from perp.problems import island_matrices
 from perp.problems.inputs import EntriesLike, PerRow, PointLike, Vector, VectorLike, as_vector, freeze
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
 from perp.problems.operators.masses import BodyMasses, Mass, PlanarMasses, as_mass
-from perp.problems.operators.pairs import BodyPairs
-from perp.problems.operators.planar_pairs import PlanarPairs
+from perp.problems.operators.pairs import BodyPairs, PlanarPairs
 from perp.problems.operators.sparse import as_csr, csr_arrays, unsigned_parts
 
 if TYPE_CHECKING:
-    from perp.problems.island_cut import Couplings
+    from perp.problems.island_matrices import Couplings
 
 __all__ = ["BodyPairs", "FactoredOperator", "PlanarPairs"]
 

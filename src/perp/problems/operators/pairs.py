@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.kernels.storages import body_pairs, pair_products, pair_setup
+from perp.kernels.storages import body_pairs, pair_products, pair_setup, planar_pairs
 from perp.problems.inputs import Vector, freeze, reject_non_finite, require_shape
 from perp.problems.operators.masses import BodyMasses, Mass, PlanarMasses
 from perp.problems.operators.sparse import as_csr
@@ -162,3 +162,27 @@ class BodyPairs(Pairs):
 def _read_only(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
     """The numbers of an array in a row, as kernels read them: a view where it can be one. The array stays as it is."""
     return freeze(np.require(array, dtype, ("C", "A")).reshape(-1).view())
+
+
+class PlanarPairs(Pairs):
+    """Rigid bodies in a plane: six numbers a row, two a body (`perp.kernels.storages.planar_pairs`)."""
+
+    width = 3
+    masses = PlanarMasses
+
+    def diagonal_blocks(self, size: int, count: int) -> NDArray[np.float64]:
+        blocks = np.empty((count, size, size))
+        planar_pairs.diagonal_blocks(np.uint64(size), self.bodies, self.jacobian, self.inverse_mass, blocks.reshape(-1))
+        return blocks
+
+    def velocity(self, x: Vector) -> Vector:
+        v = np.empty(3 * (self.body_count + 1))
+        planar_pairs.velocity(self.bodies, self.jacobian, self.inverse_mass, x, v)
+        return v
+
+    def _times(self, v: Vector, out: Vector) -> None:
+        pair_products.times_planar(self.bodies, self.jacobian, v, out)
+
+    def slack(self, compliance: Vector, b: Vector, x: Vector, out: Vector) -> None:
+        work = np.empty(3 * (self.body_count + 1))
+        planar_pairs.slack(self.bodies, self.jacobian, self.inverse_mass, compliance, b, x, work, out)

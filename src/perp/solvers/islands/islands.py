@@ -12,7 +12,7 @@ from perp.errors import suggest
 from perp.problems.deadline import deadline, hold, lift, now
 from perp.problems.inputs import PointLike, Vector, require_count
 from perp.problems.islands import Island
-from perp.problems.operators.forming import listen_for_forming
+from perp.problems.operators.base import listen_for_forming
 from perp.problems.problem import Problem
 from perp.solvers.api import ARGUMENTS, as_stopping, solve, starting_point
 from perp.solvers.fit import require_fit

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from scipy.fft import irfftn, next_fast_len, rfftn
 
 from perp.errors import InvalidProblem
 from perp.problems.inputs import (
@@ -22,11 +23,107 @@ from perp.problems.inputs import (
     require_real_dtype,
 )
 from perp.problems.operators.base import APPLY, DIAGONAL, FILLING, ROWS, SUBMATRIX, TO_SPARSE, Operator
-from perp.problems.operators.convolution.rough_inverse import CirculantInverse
-from perp.problems.operators.convolution.spectrum import Spectrum, spread
 
 if TYPE_CHECKING:
     from perp.problems.files.archive import Archive
+
+
+Kernel = NDArray[np.float64]
+
+
+class Spectrum:
+    """x -> the cells of `grid` of  F^-1 (symbol F x),  x extended by zeros to the sizes of the transform.
+
+    `periodic` transforms the grid itself. Otherwise each axis of n cells gets at least 2n - 1, so that what leaves the
+    grid on one side does not come in on the other, and a size that transforms quickly.
+    """
+
+    def __init__(self, kernel: Kernel, grid: tuple[int, ...], *, periodic: bool, symmetric: bool) -> None:
+        self.grid = grid
+        self.sizes = grid if periodic else tuple(int(next_fast_len(2 * size - 1, real=True)) for size in grid)
+        self.symmetric = symmetric
+        self.symbol = self._transform(spread(kernel, self.sizes))
+
+    def _transform(self, field: Kernel) -> NDArray[Any]:
+        symbol = rfftn(field)
+        return np.ascontiguousarray(symbol.real) if self.symmetric else symbol  # of k[d] = k[-d] it is real
+
+    def multiply(self, x: Vector, symbol: NDArray[Any] | None = None) -> Vector:
+        """The product, as a new vector; `symbol` in the place of the kernel's."""
+        waves = rfftn(x.reshape(self.grid), self.sizes)
+        waves *= self.symbol if symbol is None else symbol
+        product = irfftn(waves, self.sizes, overwrite_x=True)
+        inside: Vector = product[tuple(slice(size) for size in self.grid)].reshape(-1)
+        return inside
+
+    @cached_property
+    def transposed(self) -> NDArray[Any]:
+        return self.symbol if self.symmetric else self.symbol.conj()
+
+    @cached_property
+    def largest(self) -> float:
+        """max |symbol|: the norm of the periodic product, and at least that of the other one, which is a part of it."""
+        return float(np.abs(self.symbol).max(initial=0.0))
+
+    @property
+    def work(self) -> int:
+        """Multiplications of two real transforms."""
+        cells = float(np.prod(self.sizes, dtype=np.float64))
+        return int(5.0 * cells * max(1.0, np.log2(max(cells, 1.0))))
+
+
+def spread(kernel: Kernel, sizes: tuple[int, ...]) -> Kernel:
+    """The same kernel[d] on a larger grid, where negative d count from its end; zero between."""
+    for axis, (have, want) in enumerate(zip(kernel.shape, sizes, strict=True)):
+        if have != want:
+            ahead = (have + 1) // 2
+            parts = np.split(kernel, [ahead], axis=axis)
+            missing = [want - have if k == axis else size for k, size in enumerate(kernel.shape)]
+            kernel = np.concatenate([parts[0], np.zeros(missing), parts[1]], axis=axis)
+    return kernel
+
+
+LEAST = 1e-6
+"""Waves of which A makes less than this share of what it makes of others are left small: to restore them is noise."""
+
+ROUNDING = 1e-12
+"""A wave whose energy is below zero by more than this share of the largest shows that A is not semi-definite."""
+
+
+class CirculantInverse:
+    """C^-1, where C is the circulant matrix (one level an axis) nearest to a symmetric A = K + diag(added):
+
+        C[d] = mean of the A_ij with i - j = d modulo the grid                        (Chan 1988; Chan & Olkin 1994)
+
+    Its eigenvalue for a wave f is f* A f / f* f, so that C is positive definite where A is. For a periodic A with an
+    even diagonal C = A. Rows that are left out of r, and of what comes back, leave it definite, too: preconditioners
+    of a free set are made so in contact problems (Vollebregt 2014).
+    """
+
+    def __init__(self, kernel: NDArray[np.float64], grid: tuple[int, ...], added: float) -> None:
+        values = rfftn(wrap_around(kernel, grid)).real + added
+        largest = float(values.max())
+        self.is_definite = bool(largest > 0.0 and values.min() >= -ROUNDING * largest)
+        self._grid = grid
+        self._symbol = 1.0 / np.where(values > LEAST * largest, values, largest) if self.is_definite else values
+
+    def __call__(self, r: Vector) -> Vector:
+        waves: NDArray[Any] = rfftn(r.reshape(self._grid))
+        waves *= self._symbol
+        product: Vector = irfftn(waves, self._grid, overwrite_x=True).reshape(-1)
+        return product
+
+
+def wrap_around(kernel: NDArray[np.float64], grid: tuple[int, ...]) -> NDArray[np.float64]:
+    """The means of kernel[d] and kernel[d - n], in the shares in which a row of n cells has them: n - d and d of n."""
+    for axis, size in enumerate(grid):
+        if kernel.shape[axis] != size:  # a free boundary: 2n - 1 offsets
+            place = np.arange(size)
+            share = (place / size).reshape([-1 if k == axis else 1 for k in range(kernel.ndim)])
+            ahead, behind = np.take(kernel, place, axis), np.take(kernel, place - size, axis)
+            kernel = (1.0 - share) * ahead + share * behind
+    return kernel
+
 
 BOUNDARIES = ("periodic", "free")
 
