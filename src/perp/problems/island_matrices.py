@@ -20,8 +20,8 @@ from scipy.sparse import csgraph
 
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators import DenseOperator, DiagonalMass, FactoredOperator, Operator, SparseOperator
+from perp.problems.operators.factored import BodyPairs, PlanarPairs
 from perp.problems.operators.masses import BodyMasses, Mass, PlanarMasses
-from perp.problems.operators.pairs import BodyPairs, PlanarPairs
 from perp.problems.operators.sparse import unsigned_parts
 
 Numbers = NDArray[np.intp]

@@ -16,7 +16,7 @@ from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
 from perp.solvers.options import About
 from perp.solvers.splitting.gauss_seidel import PGS
-from perp.solvers.splitting.sweep_method import diagonal_objection
+from perp.solvers.splitting.sweeps import diagonal_objection
 
 INITIAL = ("nested", "given")
 """Options of methods that may begin in this way."""

@@ -16,8 +16,7 @@ from perp.problems.inputs import Vector, require_count
 from perp.problems.models.change import carry_over, require_named_model, under_model
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
-from perp.solvers.fit import misfit
-from perp.solvers.method import Method, S, State
+from perp.solvers.method import Method, S, State, misfit
 from perp.solvers.results import Status
 
 

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 import perp
 from perp import BoxLCP, Status, gallery
 from perp.errors import MethodRefused
-from perp.solvers.fit import misfit
+from perp.solvers.method import misfit
 from perp.solvers.newton.minimum_map.equation import gradient, held_direction, newton_direction
 from perp.solvers.newton.minimum_map.minimum_map import MinimumMap
 

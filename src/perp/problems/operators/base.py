@@ -69,7 +69,7 @@ TO_SPARSE = "to_sparse"  #    all of A as a SciPy CSR array
 class Operator(ABC):
     """A square matrix that says what it can do.
 
-    Methods state the abilities they need; `perp.solvers.fit` compares the two and refuses with a sentence. Nobody asks
+    Methods state the abilities they need; `perp.solvers.method` compares them and refuses with a sentence. Nobody asks
     for the class of an operator: what only some storages have is a property that is None for the others (`stored`,
     `factored`, `stencil`, `row_groups`), and what they do differently is a method.
     """

@@ -23,8 +23,7 @@ from perp.problems.certificates import rounding_share
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
-from perp.solvers.splitting.sweep_method import Order, make_order
-from perp.solvers.splitting.sweeps import make_sweeper, steps
+from perp.solvers.splitting.sweeps import Order, make_order, make_sweeper, steps
 
 ROUNDING = 1e-12
 """A row sum that is so small a share of its terms is zero."""

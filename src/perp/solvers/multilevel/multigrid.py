@@ -28,7 +28,7 @@ from perp.solvers.multilevel.level_space import (
 from perp.solvers.nested_start import INITIAL, START, is_nearest_to_zero, nested_start, objective
 from perp.solvers.options import About, option, require_choices
 from perp.solvers.results import Status
-from perp.solvers.splitting.sweep_method import diagonal_objection
+from perp.solvers.splitting.sweeps import diagonal_objection
 from perp.solvers.symmetry import asymmetry_objection
 
 NO_GRID = "rows"

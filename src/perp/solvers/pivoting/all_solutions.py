@@ -16,7 +16,7 @@ from perp.kernels.pivoting import gray_walk, principal_pivots
 from perp.kernels.pivoting import gray_walk as kernels
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.solvers.fit import misfit
+from perp.solvers.method import misfit
 from perp.solvers.pivoting import enumeration
 from perp.solvers.pivoting.families import Family, RowScaled, belongs_to_family, find_families
 from perp.solvers.pivoting.scaled_problem import ScaledProblem, Sides, scale_problem, tight_sides

@@ -19,16 +19,17 @@ from perp.problems.operators import FactoredOperator, SparseOperator
 from perp.problems.operators.factored import BodyPairs, PlanarPairs
 from perp.problems.problem import Problem, scale_data
 from perp.solvers.options import About, option
-from perp.solvers.splitting.sweep_method import (
+from perp.solvers.splitting.sweeps import (
     ORDER,
     ORDER_SEED,
     Index,
     SweepMethod,
+    fits_pairs,
     refuse_rows,
     require_order,
     require_relaxation,
+    sweep_factored,
 )
-from perp.solvers.splitting.sweeps import fits_pairs, sweep_factored
 
 LEAST_SHARE = 1e-8
 """Of the stiffness of a contact. Directions that have less (a planar model has none across its plane) count as having

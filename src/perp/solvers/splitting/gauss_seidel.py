@@ -8,18 +8,20 @@ from typing import ClassVar
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.options import About, option, require_choices
-from perp.solvers.splitting.sweep_method import (
+from perp.solvers.splitting.sweeps import (
     COLOURED_SYMMETRIC,
     ORDER,
     ORDER_SEED,
     RELAXATION,
+    Sweeper,
     SweepMethod,
     SweepState,
     diagonal_objection,
+    make_sweeper,
     require_order,
     require_relaxation,
+    sweep_grid,
 )
-from perp.solvers.splitting.sweeps import Sweeper, make_sweeper, sweep_grid
 
 WAYS_THERE = ("forward", "coloured")
 """Orders that are swept both ways."""

@@ -18,8 +18,14 @@ from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
 from perp.solvers.options import About, option, require_choices
 from perp.solvers.splitting.jacobi import SAFETY, estimate_largest_eigenvalue
-from perp.solvers.splitting.sweep_method import REFRESH_EVERY, diagonal_objection
-from perp.solvers.splitting.sweeps import Sweeper, make_sweeper, steps, sweep_factored
+from perp.solvers.splitting.sweeps import (
+    REFRESH_EVERY,
+    Sweeper,
+    diagonal_objection,
+    make_sweeper,
+    steps,
+    sweep_factored,
+)
 
 SETTLING, MEASURING = 6, 8
 """Iterations after a change of alpha in which rough errors grow, or die, to their new level, and those that count."""

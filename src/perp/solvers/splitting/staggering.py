@@ -34,8 +34,7 @@ from perp.problems.operators.base import APPLY, DIAGONAL, SUBMATRIX
 from perp.problems.problem import Problem
 from perp.solvers import api, roster
 from perp.solvers.anderson import Anderson
-from perp.solvers.fit import misfit
-from perp.solvers.method import Method, State
+from perp.solvers.method import Method, State, misfit
 from perp.solvers.options import About, option
 from perp.solvers.results import Status
 

@@ -35,8 +35,7 @@ from perp.solvers.options import (
 )
 from perp.solvers.results import Status
 from perp.solvers.scaling import symmetric_scales
-from perp.solvers.splitting.sweep_method import Order, diagonal_objection, make_order
-from perp.solvers.splitting.sweeps import Sweeper, make_sweeper
+from perp.solvers.splitting.sweeps import Order, Sweeper, diagonal_objection, make_order, make_sweeper
 from perp.solvers.symmetry import asymmetry_objection
 
 Mask = NDArray[np.bool_]
