@@ -7,7 +7,8 @@ why. Every class here is a `ValueError`, so that a caller who knows nothing of p
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from unicodedata import normalize
 
 
 class InvalidProblem(ValueError):
@@ -55,9 +56,31 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def suggest(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'psor'?` for a misspelt word, followed by every known one."""
+def suggest(word: str, known: Iterable[str], synonyms: Mapping[str, Iterable[str]] | None = None) -> str:
+    """What to add to the refusal of a word: the known word for it, or `; did you mean 'psor'?` and every known word.
+
+    `synonyms` has, for known words, what others call the same: `; 'nsgs' is known here as 'block_gauss_seidel'`.
+    """
     names = sorted(known)
+    meant = find_meant(word, {name: (name, *(synonyms or {}).get(name, ())) for name in names})
+    if meant:
+        return f"; {word!r} is known here as {either(meant)}"
     close = difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.5)
     hint = f"; did you mean {' or '.join(repr(name) for name in close)}?" if close else ""
     return f"{hint} (known: {', '.join(names)})" if names else hint
+
+
+def find_meant(word: str, synonyms: Mapping[str, Iterable[str]]) -> list[str]:
+    """The names that have this word as a synonym; capitals, spaces, hyphens and underscores do not count."""
+    return [name for name, others in synonyms.items() if fold(word) in map(fold, others)]
+
+
+def fold(word: str) -> str:
+    """The letters and digits of a word: `Gauss-Seidel`, `gauss_seidel` and `GaussSeidel` are the same."""
+    return "".join(filter(str.isalnum, normalize("NFKD", word.casefold())))
+
+
+def either(names: Iterable[str]) -> str:
+    """`'pgs', 'psor' or 'nncg'`."""
+    *first, last = map(repr, names)
+    return f"{', '.join(first)} or {last}" if first else last

@@ -38,11 +38,22 @@ def test_a_named_method_is_shown_alone_with_its_whole_docstring(perp_command):
     assert "did you mean 'interior_pivoting'" in unknown.err
 
 
+def test_a_name_from_elsewhere_shows_the_methods_that_it_stands_for(perp_command):
+    answer = perp_command("methods", "NSGS")
+    assert answer.code == 0
+    assert "block_gauss_seidel  (splitting)" in answer.out
+    assert "also known as  NSGS, nonsmooth Gauss-Seidel" in answer.out
+    shown = json.loads(perp_command("methods", "semismooth_newton", "fischer", "--json").out)
+    assert [entry["name"] for entry in shown] == ["minimum_map", "fischer", "cone_newton"]
+    assert "Fischer-Burmeister" in shown[1]["synonyms"]
+
+
 def test_the_options_of_a_named_method_are_shown_with_their_meaning_range_and_choices(perp_command):
     text = " ".join(perp_command("methods", "psor", "enumeration").out.split())
     assert "Options of psor: relaxation=1.4 what each change is multiplied by" in text
     assert "(above 0, below 2)" in text
     assert "; one of forward, backward, symmetric, random, coloured" in text
+    assert "; also known as omega, w," in text
     assert "Options of enumeration" not in text  # which has none
 
 

@@ -86,6 +86,9 @@ def test_no_word_is_lost_and_the_order_stays(words):
         (("puks", "--count", "3"), "did you mean 'pucks'"),
         (("--count", "3"), "Missing argument 'SCENE'"),
         (("pucks", "-x"), "No such option: -x"),
+        (("pucks", "--maxiter", "3"), "'--maxiter' is known here as '--max-iterations'"),
+        (("pucks", "--erp", "0.2"), "'erp' is known here as 'error_reduction' (an argument of the world)"),
+        (("pucks", "--nu1", "2"), "'nu1' is known here as 'pre' (an option of multigrid): --method-option NAME=VALUE"),
         (("pucks", "more"), "unexpected extra argument"),
     ],
 )

@@ -132,6 +132,12 @@ def test_the_answer_is_written_without_pickle(perp_command, fluid_file, tmp_path
     ("words", "part"),
     [
         (("--method", "psro"), "did you mean 'psor'"),
+        (("--method", "nsgs"), "'nsgs' is known here as 'block_gauss_seidel'"),
+        (("--method", "psor", "--option", "omega=1"), "'omega' is known here as 'relaxation'"),
+        (("--maxiter", "5"), "no such option: --maxiter; '--maxiter' is known here as '--max-iterations'"),
+        (("--nu1", "5"), "'nu1' is known here as 'pre' (an option of multigrid): --option NAME=VALUE"),
+        (("--mu", "0.5"), "'mu' is known here as 'friction' (an argument of perp.ContactProblem)"),
+        (("--nonsense", "5"), "No such option: --nonsense"),
         (("--method", "psor", "--option", "relaxtion=1"), "did you mean 'relaxation'"),
         (("--method", "psor", "--option", "name=pgs"), "psor has no option 'name'"),
         (("--method", "psor", "--option", "relaxation=2"), "strictly between 0 and 2"),

@@ -9,6 +9,7 @@ from typing import Any, NoReturn, cast
 import typer
 from typer.core import TyperGroup
 
+from perp.cli import options
 from perp.cli.errors import CommandError
 
 NOT_CONVERGED = 1
@@ -31,10 +32,20 @@ class Commands(TyperGroup):
             _complain(str(error))
         except UsageError as error:
             command = error.ctx.command_path if error.ctx else "perp"
-            _complain(f"{error.format_message().rstrip('.')} (see '{command} --help')")
+            _complain(f"{_told(error)} (see '{command} --help')")
         except typer.Abort:
             sys.exit(INTERRUPTED)
         sys.exit(code or 0)
+
+
+def _told(error: Any) -> str:
+    """The message of an error of usage; that of an unknown option says which one was meant, where that is known."""
+    message = str(error.format_message().rstrip("."))
+    if type(error).__name__ != "NoSuchOption" or error.ctx is None:
+        return message
+    known = [word for parameter in error.ctx.command.params for word in parameter.opts if word.startswith("--")]
+    hint = options.suggest_flag(error.option_name, known)
+    return f"no such option: {error.option_name}{hint}" if hint else message
 
 
 def _complain(message: str) -> NoReturn:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from perp.cli import cards as cardss
-from perp.cli.errors import CommandError
-from perp.errors import suggest
+from perp.cli.errors import refusing
 from perp.lab import results
 from perp.solvers import roster
 from perp.solvers.options import About, option_docs
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 def methods(
-    names: Annotated[list[str] | None, typer.Argument(help="Only these methods, each with all that it says.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Only these methods, each with all that it says; names from elsewhere, as nsgs, do, too."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
 ) -> None:
     """List every method: what it accepts, what it needs of A, its options with their defaults, and its reference.
 
     perp methods NAME also says what each option means.
     """
-    for name in names or ():
-        if name not in roster.BY_NAME:
-            raise CommandError(f"method {name!r} is unknown{suggest(name, roster.BY_NAME)}")
-    chosen = [roster.BY_NAME[name] for name in names] if names else roster.METHODS
+    chosen = find_methods(names) if names else list(roster.METHODS)
     entries = [describe_method(method) for method in chosen]
     if json:
         typer.echo(results.to_json(entries))
@@ -42,6 +42,7 @@ def methods(
             entry["family"],
             {
                 "does": entry["summary"],
+                "also known as": ", ".join(entry["synonyms"]) or "-",
                 "accepts": ", ".join(entry["accepts"]),
                 "needs of A": ", ".join(entry["needs"]),
                 "requires": entry["requires"],
@@ -60,6 +61,16 @@ def methods(
                 cardss.show_lines(rows)
 
 
+def find_methods(names: Iterable[str]) -> list[type[Method]]:
+    """The methods of these names, each once; a name that several methods have elsewhere stands for all of them."""
+    found: dict[str, type[Method]] = {}
+    with refusing(ValueError):
+        for name in names:
+            called = roster.methods_called(name) or [roster.find_method(name)]
+            found |= {method.name: method for method in called}
+    return list(found.values())
+
+
 def option_rows(method: type[Method]) -> list[tuple[str, str]]:
     """Name and default, and what the option means, with its choices."""
     docs = option_docs(method)
@@ -69,7 +80,9 @@ def option_rows(method: type[Method]) -> list[tuple[str, str]]:
 def _sentence(about: About | None) -> str:
     if about is None:
         return ""
-    return f"{about.sentence}; one of {', '.join(about.words)}" if about.words else about.sentence
+    choices = f"; one of {', '.join(about.words)}" if about.words else ""
+    elsewhere = f"; also known as {', '.join(about.synonyms)}" if about.synonyms else ""
+    return f"{about.sentence}{choices}{elsewhere}"
 
 
 def describe_method(method: type[Method]) -> dict[str, Any]:
@@ -77,6 +90,7 @@ def describe_method(method: type[Method]) -> dict[str, Any]:
     return {
         "name": method.name,
         "family": method.family,
+        "synonyms": list(method.synonyms),
         "summary": " ".join((inspect.getdoc(method) or "").partition("\n\n")[0].split()),
         "accepts": sorted(method.accepts),
         "needs": sorted(method.needs),
@@ -84,6 +98,7 @@ def describe_method(method: type[Method]) -> dict[str, Any]:
         "reference": method.reference,
         "options": {field.name: field.default for field in fields(method)},
         "option_docs": {
-            name: {"doc": about.sentence, "choices": about.words} for name, about in option_docs(method).items()
+            name: {"doc": about.sentence, "choices": about.words, "synonyms": list(about.synonyms)}
+            for name, about in option_docs(method).items()
         },
     }

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from perp import scenes
+from perp import scenes, vocabulary
 from perp.cli import cards
 from perp.cli.errors import CommandError, refusing
-from perp.errors import InvalidProblem, MissingAbility, suggest
+from perp.errors import InvalidProblem, MissingAbility, either, suggest
 from perp.linalg import contact_compliance
 from perp.linalg import contact_compliance as contact_compliances
 from perp.problems import friction, inputs
+from perp.solvers import roster
 
 if TYPE_CHECKING:
     from perp.problems.problem import Problem
@@ -98,7 +99,8 @@ def merge_options(kind: SceneKind, sizes: list[str], ctx: Any) -> dict[str, str]
         flag = _flag(name)
         if name not in kind.options:
             others = [word for parameter in ctx.command.params for word in parameter.opts if word.startswith("--")]
-            hint = suggest(flag, [*map(_flag, kind.options), *others])
+            flags = [*map(_flag, kind.options), *others]
+            hint = suggest_flag(flag, flags) or suggest(flag, flags)
             raise CommandError(f"{flag}: neither '{ctx.command_path}' nor {kind.name} has such an option{hint}")
         if name in pairs:
             both = f"{flag} {value} and as --size {name}={pairs[name]}"
@@ -163,11 +165,30 @@ def take_unknown(words: list[str], takes_value: Mapping[str, bool], command: str
                 raise CommandError(f"{flag} needs a value: {flag} VALUE (see '{command} --help')")
             value = words[place]
             place += 1
-        name = flag.removeprefix("--").replace("-", "_")
+        name = _name(flag)
         if name in given:
             raise CommandError(f"{flag} is given twice")
         given[name] = value.strip()
     return own, given
+
+
+def suggest_flag(flag: str, known: Sequence[str]) -> str:
+    """What to add to the refusal of an option of a command: the one that was meant, or where it belongs."""
+    names = {_name(each): each for each in known}
+    options = roster.options_of()
+    lead = vocabulary.lead_home(_name(flag), names, options)
+    if lead.here:
+        return f"; {flag!r} is known here as {either(names[name] for name in lead.here)}"
+    if not lead.elsewhere:
+        return ""
+    carriers = [each for each in known if each in ("--option", "--method-option")]
+    is_option = any(entry.home in lead.elsewhere for entry in options.values())
+    way = f": {carriers[0]} NAME=VALUE" if carriers and is_option else ""
+    return f"; {lead.elsewhere}{way}"
+
+
+def _name(flag: str) -> str:
+    return flag.lstrip("-").replace("-", "_")
 
 
 def _flag(name: str) -> str:

@@ -121,10 +121,10 @@ def choose(name: str, words: dict[str, str]) -> Method | str:
         if words:
             raise CommandError(f"--option {next(iter(words))}: 'auto' chooses for itself; name a --method")
         return name
-    if name not in roster.BY_NAME:
-        raise CommandError(f"method {name!r} is unknown{suggest(name, [*roster.BY_NAME, 'auto'])}")
+    with refusing(ValueError):
+        found = roster.find_method(name, "auto")
     try:
-        options = wordss.read_words(roster.BY_NAME[name], words)
+        options = wordss.read_words(found, words)
     except ValueError as error:
         raise CommandError(f"--option {error}") from error
     with refusing(ValueError, TypeError):

@@ -13,6 +13,7 @@ from perp.errors import InvalidProblem
 from perp.problems import lcp
 from perp.problems.inputs import MatrixLike, PerRow, Vector, VectorLike, as_bound, freeze
 from perp.problems.problem import Problem, scale_data
+from perp.vocabulary import explains_arguments
 
 if TYPE_CHECKING:
     from perp.problems.lcp import LCP
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 NO_BOUNDS: Vector = freeze(np.empty(0))
 
 
+@explains_arguments()
 @dataclass(frozen=True, eq=False, repr=False)
 class BoxLCP(Problem):
     """lower <= x <= upper, y = A x + b, with y_i >= 0 where x_i = lower_i, y_i <= 0 where x_i = upper_i, else y_i = 0.

@@ -39,6 +39,7 @@ from perp.problems.inputs import (
 from perp.problems.operators import BodyMasses, FactoredOperator, PlanarMasses
 from perp.problems.operators.masses import Mass, as_mass
 from perp.problems.operators.sparse import as_csr
+from perp.vocabulary import explains_arguments
 
 CORRECTED = 0.2
 """The share of a violation that a rigid row takes back in one step, where the caller says nothing (Gamma)."""
@@ -112,6 +113,7 @@ class Rows(ABC):
         """What these rows add to the problem."""
 
 
+@explains_arguments()
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JointRows(Softness, Rows):
     """Equations, J v+ = 0: joints. `violation` is phi [m or rad], which is to become zero."""
@@ -125,6 +127,7 @@ class JointRows(Softness, Rows):
         return Terms(b, compliance, np.full(count, -np.inf), np.full(count, np.inf))
 
 
+@explains_arguments()
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LimitRows(Softness, Rows):
     """One-sided rows, 0 <= x ⊥ y >= 0: limits of joints, ropes, contacts without friction.
@@ -171,6 +174,7 @@ class LimitRows(Softness, Rows):
         return motion.free + np.where(before > 0.0, leaves, comes), compliance
 
 
+@explains_arguments()
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ContactRows(LimitRows):
     """Contacts with friction; J has `dimension` rows for each, normal first, then tangents.
@@ -208,6 +212,7 @@ class ContactRows(LimitRows):
         return _not_negative(given, "friction", rows // dimension)
 
 
+@explains_arguments()
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MotorRows(Rows):
     """J v+ = `speed` [m/s or rad/s], as far as `max_force` [N or N m] goes; speed 0 is dry friction in a joint."""
@@ -223,6 +228,7 @@ class MotorRows(Rows):
         return Terms(motion.free - _numbers(self.speed, "speed", count), np.zeros(count), -limit, limit)
 
 
+@explains_arguments()
 def assemble_step(
     rows: Sequence[Rows],
     mass: Mass | EntriesLike | VectorLike,

@@ -32,10 +32,12 @@ from perp.problems.inputs import (
 )
 from perp.problems.operators.base import DIAGONAL
 from perp.problems.problem import Problem, find_row_scales
+from perp.vocabulary import explains_arguments
 
 MODELS = ("box", "cone", "convex", "disc")
 
 
+@explains_arguments()
 @dataclass(frozen=True, eq=False, repr=False)
 class ContactProblem(Problem):
     """Contacts with Coulomb friction, and optional further rows (joints, limits, motors).

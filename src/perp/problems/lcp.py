@@ -11,11 +11,13 @@ import numpy as np
 from perp.problems.box import BoxLCP
 from perp.problems.inputs import MatrixLike, PerRow, Vector, VectorLike, freeze
 from perp.problems.problem import Problem, scale_data
+from perp.vocabulary import explains_arguments
 
 FEW = 256
 """Problems of so many rows share their bounds with others of the same size."""
 
 
+@explains_arguments()
 @dataclass(frozen=True, eq=False, repr=False)
 class LCP(Problem):
     """0 <= x  ⊥  y = A x + b >= 0 (NOTES eq. 20).

@@ -14,6 +14,7 @@ from typing import Any, ParamSpec
 
 from perp.errors import suggest
 from perp.gallery.options import SEED, Option, read_options
+from perp.vocabulary import suggest_argument
 from perp.worlds.world import World
 
 P = ParamSpec("P")
@@ -134,8 +135,7 @@ def make(name: str, *, seed: int = 0, **options: Any) -> Scene:
     kind = _CATALOGUE[name]
     for word in options:
         if word not in kind.options:
-            known = suggest(word, kind.options) if kind.options else "; it has none"
-            raise TypeError(f"{name} has no option {word!r}{known}")
+            raise TypeError(f"{name} has no option {word!r}{suggest_argument(word, kind.options) or '; it has none'}")
     SEED.check(seed)
     if kind.seeded:
         options["seed"] = seed

@@ -23,11 +23,14 @@ from perp.simulation.result import SimulationResult
 from perp.simulation.settings import AnyMethod, RunSettings, read_settings
 from perp.simulation.summary import Ending, kind_of
 from perp.solvers.results import Status
+from perp.solvers.roster import options_of
+from perp.vocabulary import explains_arguments
 from perp.worlds.world import Solve, StepReport, World
 
 OnStep = Callable[[StepReport, Mapping[str, float]], object]
 
 
+@explains_arguments(options_of)
 def simulate(
     world: World | Scene | str,
     steps: int,

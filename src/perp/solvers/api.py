@@ -20,7 +20,7 @@ from perp.solvers.least_norm import IMPULSES, require_least_norm, with_least_nor
 from perp.solvers.method import Method, require_fit
 from perp.solvers.progress import AnyCallback, by_position, log_solve
 from perp.solvers.results import Attempt, Result
-from perp.solvers.roster import default_methods, make_method
+from perp.solvers.roster import default_methods, make_method, refuse_options
 from perp.solvers.run import conversions, run_method
 from perp.solvers.stopping import DEFAULT_STOPPING, Stopping
 
@@ -101,10 +101,7 @@ def solve(
     )
     with hold(inf if criteria.max_seconds is None else begun + criteria.max_seconds):
         if isinstance(method, str) and method == "auto":
-            for name in options:
-                raise TypeError(
-                    f"solve has no argument {name!r}{suggest(name, ARGUMENTS)}; options need a named method"
-                )
+            refuse_options("solve", options, ARGUMENTS)
             result = _solve_automatically(problem, x0, criteria, callback, begun)
         else:
             chosen = make_method(method, options, ARGUMENTS)

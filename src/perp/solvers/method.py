@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from perp.errors import MethodRefused
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
+from perp.solvers import roster
 from perp.solvers.results import Status
 
 DEFAULT_ITERATIONS = 1000
@@ -48,8 +50,29 @@ else:
     S = TypeVar("S", bound=State)
 
 
+class _Options(ABCMeta):
+    """Makes a method of its options; an unknown one raises a TypeError that says which was meant."""
+
+    @property
+    def __signature__(cls) -> Signature:
+        """That of `__init__`: Python would take that of `__call__`."""
+        made = signature(cls.__init__)  # type: ignore[misc]
+        return made.replace(parameters=list(made.parameters.values())[1:], return_annotation=Signature.empty)
+
+    def __call__(cls, *arguments: Any, **options: Any) -> Any:
+        try:
+            return super().__call__(*arguments, **options)
+        except TypeError:
+            method: Any = cls
+            unknown = next((name for name in options if name not in cls.__signature__.parameters), None)
+            if unknown is None:
+                raise
+            hint = roster.suggest_option(unknown, method, ())
+            raise TypeError(f"{cls.__name__} has no option {unknown!r}{hint}") from None
+
+
 @dataclass(frozen=True)
-class Method(ABC, Generic[S]):
+class Method(Generic[S], metaclass=_Options):
     """Options are fields, checked when the method is made; everything else a method says of itself is on the class.
 
     A method names the state that its `start` makes: `class Jacobi(Method[JacobiState])`. A plain `Method` is one with
@@ -68,6 +91,8 @@ class Method(ABC, Generic[S]):
     """What A must be, in words."""
     reference: ClassVar[str]
     """Document, section, equation."""
+    synonyms: ClassVar[tuple[str, ...]] = ()
+    """Its names in papers and other libraries; several methods may share one. They lead to errors that name it."""
     check_every: ClassVar[int] = 1
     """Iterations between two checks, unless the caller says otherwise."""
     counted: ClassVar[tuple[str, ...]] = ()

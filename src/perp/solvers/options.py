@@ -66,6 +66,8 @@ class About:
     above: float = -math.inf
     """Numbers must be larger than this; `at_least` includes its end."""
     below: float = math.inf
+    synonyms: tuple[str, ...] = ()
+    """Names of the option in papers and other libraries."""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -100,6 +102,9 @@ def option_docs(method: type[Method]) -> dict[str, About]:
     return {each.name: each.metadata[KEY] for each in fields(method) if KEY in each.metadata}
 
 
+RELAXATION_NAMES = ("over_relaxation", "overrelaxation", "relaxation_factor", "SOR factor")
+"""What others call a factor of over-relaxation, beside omega and w."""
+
 PRECONDITIONERS = tuple(BY_NAME)
 """Words for recipes with their default options."""
 
@@ -122,19 +127,30 @@ ORDERING = About(
     "in which order a sparse factor eliminates rows, so that it stays sparse; best is amd or nested_dissection,"
     " whichever is predicted to cost less",
     choices=ELIMINATION_ORDERS,
+    synonyms=("permutation", "fill_reducing_ordering"),
 )
 
-PRECONDITIONER = About("that of the iterative linear solver, where `linear` names one", choices=PRECONDITIONERS)
+PRECONDITIONER = About(
+    "that of the iterative linear solver, where `linear` names one", PRECONDITIONERS, synonyms=("precond", "pc")
+)
 
-INNER_TOLERANCE = About("share of its right-hand side that an iterative linear solve may leave", above=0.0)
+INNER_TOLERANCE = About(
+    "share of its right-hand side that an iterative linear solve may leave",
+    above=0.0,
+    synonyms=("inner_tol", "cg_tolerance"),
+)
 
-INNER_ITERATIONS = About("most iterations of an iterative linear solve", at_least=1)
+INNER_ITERATIONS = About(
+    "most iterations of an iterative linear solve", at_least=1, synonyms=("inner_max_iterations", "cg_iterations")
+)
 
 FORCING = About("share of the residual that an iterative linear solve may leave", above=0.0, below=1.0)
 
-INNER_LIMIT = About("most iterations of an iterative linear solve; None: twice the rows", at_least=1)
+INNER_LIMIT = About(
+    "most iterations of an iterative linear solve; None: twice the rows", at_least=1, synonyms=("inner_max_iterations",)
+)
 
-GMRES_RESTART = About("iterations after which GMRES begins anew", at_least=1)
+GMRES_RESTART = About("iterations after which GMRES begins anew", at_least=1, synonyms=("gmres_restart",))
 
 SOFTENING = About(
     "share of A_ii that is added to a friction row each time that it pivoted too often, until all is settled",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
-from perp.errors import suggest
+from perp.errors import find_meant, suggest
 from perp.problems.problem import Problem
 from perp.solvers.cone_interior.cone_interior import ConeInterior
 from perp.solvers.gradient.admm import ADMM
@@ -22,6 +22,7 @@ from perp.solvers.newton.interior.interior_pivoting import InteriorPivoting
 from perp.solvers.newton.interior.interior_point import InteriorPoint
 from perp.solvers.newton.minimum_map.minimum_map import MinimumMap
 from perp.solvers.newton.policy_iteration.policy_iteration import PolicyIteration
+from perp.solvers.options import option_docs
 from perp.solvers.pivoting.block_principal import BlockPrincipal
 from perp.solvers.pivoting.dantzig import Dantzig
 from perp.solvers.pivoting.enumeration import Enumeration
@@ -36,6 +37,7 @@ from perp.solvers.splitting.modulus import AMAOR, AMGS, AMJ, AMSOR, MAOR, MGS, M
 from perp.solvers.splitting.nncg import NNCG
 from perp.solvers.splitting.staggering import Staggering
 from perp.solvers.splitting.subspace import PGSSM
+from perp.vocabulary import Argument, lead_home, suggest_argument
 
 METHODS: tuple[type[Method], ...] = (
     Enumeration,
@@ -76,6 +78,9 @@ METHODS: tuple[type[Method], ...] = (
     ConeProgram,
 )
 
+FEW = 3
+"""So many methods are listed as those that have an option."""
+
 BY_NAME: dict[str, type[Method]] = {method.name: method for method in METHODS}
 
 
@@ -95,9 +100,25 @@ def make_method(method: str | Method | type[Method], options: dict[str, Any], ar
             f"method is {method!r}; a name or a method object such as perp.PSOR() is needed "
             '(a step of a world takes lambda problem, x0: perp.solve(problem, "psor", x0=x0))'
         )
-    if method not in BY_NAME:
-        raise ValueError(f"method {method!r} is unknown{suggest(method, [*BY_NAME, 'auto'])}")
-    return _construct(BY_NAME[method], options, arguments)
+    return _construct(find_method(method, "auto"), options, arguments)
+
+
+def find_method(name: str, *others: str) -> type[Method]:
+    """The class of that name; ValueError says which method a name from elsewhere means, or the nearest known one.
+
+    `others` are words that the caller takes as well, in the place of a method.
+    """
+    if name not in BY_NAME:
+        synonyms = {method.name: method.synonyms for method in METHODS}
+        raise ValueError(f"method {name!r} is unknown{suggest(str(name), [*BY_NAME, *others], synonyms)}")
+    return BY_NAME[name]
+
+
+def methods_called(word: str) -> list[type[Method]]:
+    """The method of that name, or all that have it as a synonym."""
+    if word in BY_NAME:
+        return [BY_NAME[word]]
+    return [BY_NAME[name] for name in find_meant(word, {each.name: (each.name, *each.synonyms) for each in METHODS})]
 
 
 def suitable_methods(problem: Problem) -> list[Method]:
@@ -113,5 +134,36 @@ def _construct(method: type[Method], options: dict[str, Any], arguments: Sequenc
     known = [field.name for field in fields(method)]
     for name in options:
         if name not in known:
-            raise TypeError(f"{method.name} has no option {name!r}{suggest(name, [*known, *arguments])}")
+            raise TypeError(f"{method.name} has no option {name!r}{suggest_option(name, method, arguments)}")
     return method(**options)
+
+
+def suggest_option(word: str, method: type[Method] | None, arguments: Sequence[str]) -> str:
+    """What to add to the refusal of an option: its name here, which methods have it, or the nearest known one."""
+    own = {} if method is None else options_of((method,))
+    return suggest_argument(word, [*own, *arguments], options_of() | own)
+
+
+def refuse_options(title: str, options: Iterable[str], arguments: Sequence[str]) -> None:
+    """Raise TypeError where there are any: no method is named that could have them."""
+    for name in options:
+        needs = "" if lead_home(name, arguments).here else "; options need a named method"
+        raise TypeError(f"{title} has no argument {name!r}{suggest_option(name, None, arguments)}{needs}")
+
+
+def options_of(methods: Iterable[type[Method]] = METHODS) -> dict[str, Argument]:
+    """Every option of these methods: which of them have it, and its names elsewhere."""
+    owners: dict[str, list[str]] = {}
+    synonyms: dict[str, tuple[str, ...]] = {}
+    for method in methods:
+        docs = option_docs(method)
+        for each in fields(method):
+            owners.setdefault(each.name, []).append(method.name)
+            others = docs[each.name].synonyms if each.name in docs else ()
+            synonyms[each.name] = (*synonyms.get(each.name, ()), *others)
+    return {name: Argument(f"an option of {_few(names)}", synonyms[name]) for name, names in owners.items()}
+
+
+def _few(names: Sequence[str]) -> str:
+    """The first names of many."""
+    return ", ".join(names if len(names) <= FEW else (*names[:FEW], "..."))

@@ -8,10 +8,12 @@ from typing import Any
 
 from perp.errors import suggest
 from perp.problems.inputs import require_count, require_number
+from perp.vocabulary import explains_arguments
 
 KEEP = ("best", "last")
 
 
+@explains_arguments()
 @dataclass(frozen=True)
 class Stopping:
     """Stop presets are data: `perp.solve(problem, stop=Stopping(tol=1e-6, relative=1e-4))`.

@@ -22,9 +22,10 @@ from perp.scenes import Scene, SceneKind, kinds, make
 from perp.simulation.settings import changed_options, make_solve
 from perp.solvers.method import Method
 from perp.solvers.options import About, option_docs
-from perp.solvers.roster import BY_NAME, METHODS, make_method
+from perp.solvers.roster import METHODS, find_method, make_method
 from perp.solvers.stopping import DEFAULT_STOPPING
 from perp.viewer.messages import Build, Message, OptionValue, Start
+from perp.vocabulary import suggest_argument
 from perp.worlds.contact_world import LAWS
 from perp.worlds.world import Solve
 
@@ -83,9 +84,7 @@ def make_solver(name: str, options: Mapping[str, OptionValue]) -> Method | Liter
         if options:
             raise TypeError(f"'auto' chooses for itself and has no option {next(iter(options))!r}: name a method")
         return AUTO
-    if name not in BY_NAME:
-        raise ValueError(f"method {name!r} is unknown{suggest(str(name), [AUTO, *BY_NAME])}")
-    types = _option_types(BY_NAME[name])
+    types = _option_types(find_method(name, AUTO))
     return make_method(name, {key: _convert(key, value, types.get(key)) for key, value in options.items()})
 
 
@@ -97,7 +96,7 @@ def read_scene_options(scene: str, options: Mapping[str, OptionValue]) -> dict[s
     read: dict[str, Any] = {}
     for name, value in options.items():
         if name not in known[scene].options:
-            hint = suggest(name, known[scene].options) if known[scene].options else "; it has none"
+            hint = suggest_argument(name, known[scene].options) or "; it has none"
             raise TypeError(f"{scene} has no option {name!r}{hint}")
         option = known[scene].options[name]
         types = (option.type, NoneType) if option.optional else (option.type,)

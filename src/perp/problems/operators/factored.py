@@ -37,6 +37,7 @@ from perp.problems.inputs import (
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
 from perp.problems.operators.masses import BodyMasses, Mass, PlanarMasses, as_mass
 from perp.problems.operators.sparse import as_csr, csr_arrays, unsigned_parts
+from perp.vocabulary import explains_arguments
 
 if TYPE_CHECKING:
     from perp.problems.island_matrices import Couplings
@@ -217,6 +218,7 @@ class PlanarPairs(Pairs):
 __all__ = ["BodyPairs", "FactoredOperator", "PlanarPairs"]
 
 
+@explains_arguments()
 class FactoredOperator(Operator):
     """`FactoredOperator(J, mass, compliance=None)`.
 

@@ -80,6 +80,11 @@ class ConeInterior(Method[ConicState]):
     """
 
     name: ClassVar[str] = "cone_interior"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "conic interior point",
+        "second-order cone interior point",
+        "SOCP interior point",
+    )
     family: ClassVar[str] = "interior"
     accepts: ClassVar[frozenset[str]] = frozenset(
         {"lcp", "box", "contact/box", "contact/cone", "contact/convex", "contact/disc"}
@@ -97,7 +102,15 @@ class ConeInterior(Method[ConicState]):
     )
     correctors: int = option(2, About("further solves an iteration, where steps are short", at_least=0))
     refinements: int = option(8, About("rounds of iterative refinement of a step, at most", at_least=0))
-    boundary: float = option(0.9, About("share of the longest step inside the cones", above=0.0, below=1.0))
+    boundary: float = option(
+        0.9,
+        About(
+            "share of the longest step inside the cones",
+            above=0.0,
+            below=1.0,
+            synonyms=("fraction_to_boundary", "step_fraction"),
+        ),
+    )
     attempts: int = option(
         4,
         About(

@@ -44,6 +44,7 @@ from perp.solvers.method import Method, State
 from perp.solvers.options import (
     ELIMINATION_ORDERS,
     ORDERING,
+    RELAXATION_NAMES,
     SHIFTED_SPACE,
     About,
     option,
@@ -312,6 +313,7 @@ class ADMM(Method[SplittingState]):
     """
 
     name: ClassVar[str] = "admm"
+    synonyms: ClassVar[tuple[str, ...]] = ("alternating direction method of multipliers",)
     family: ClassVar[str] = "gradient"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/convex", "contact/disc", "contact/cone"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})
@@ -323,15 +325,38 @@ class ADMM(Method[SplittingState]):
 
     penalty: str = option(
         "contacts",
-        About("how penalties change: one for each contact, one for all as in the paper (spectral), or never", RULES),
+        About(
+            "how penalties change: one for each contact, one for all as in the paper (spectral), or never",
+            RULES,
+            synonyms=("rho", "adaptive_rho", "penalty_rule"),
+        ),
     )
     power: float = option(1.0 / 3.0, About("in the first penalty sqrt(m L) (L / m)^power", at_least=0.0))
     proximal: float = option(
-        0.0, About("eta, as a share of the largest eigenvalue L; 0: no such term", at_least=0.0, at_most=1.0)
+        0.0,
+        About(
+            "eta, as a share of the largest eigenvalue L; 0: no such term", at_least=0.0, at_most=1.0, synonyms=("eta",)
+        ),
     )
-    relaxation: float = option(1.0, About("what a change of u is multiplied by", above=0.0, below=2.0))
-    memory: int = option(20, About("iterates that Anderson's rule mixes; 0: none", at_least=0, at_most=MOST_MEMORY))
-    penalty_every: int = option(20, About("penalty contacts: iterations before the first change", at_least=1))
+    relaxation: float = option(
+        1.0,
+        About(
+            "what a change of u is multiplied by", above=0.0, below=2.0, synonyms=("omega", "alpha", *RELAXATION_NAMES)
+        ),
+    )
+    memory: int = option(
+        20,
+        About(
+            "iterates that Anderson's rule mixes; 0: none",
+            at_least=0,
+            at_most=MOST_MEMORY,
+            synonyms=("anderson_memory",),
+        ),
+    )
+    penalty_every: int = option(
+        20,
+        About("penalty contacts: iterations before the first change", at_least=1, synonyms=("adaptive_rho_interval",)),
+    )
     scaling: str = option("diagonal", SCALING)
     space: str = option("auto", SHIFTED_SPACE)
     ordering: str = option("amd", ORDERING)

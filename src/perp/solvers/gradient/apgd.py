@@ -75,6 +75,12 @@ class APGD(Method[AcceleratedState]):
     """
 
     name: ClassVar[str] = "apgd"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "accelerated projected gradient",
+        "accelerated projected gradient descent",
+        "Nesterov",
+        "FISTA",
+    )
     family: ClassVar[str] = "gradient"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/convex", "contact/disc", "contact/cone"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY})

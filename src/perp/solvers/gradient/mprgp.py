@@ -74,6 +74,7 @@ class MPRGP(Method[SplitState]):
     """
 
     name: ClassVar[str] = "mprgp"
+    synonyms: ClassVar[tuple[str, ...]] = ("modified proportioning with reduced gradient projections", "proportioning")
     family: ClassVar[str] = "gradient"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY})

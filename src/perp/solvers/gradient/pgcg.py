@@ -69,6 +69,7 @@ class PGCG(Method[FaceState]):
     """
 
     name: ClassVar[str] = "pgcg"
+    synonyms: ClassVar[tuple[str, ...]] = ("projected conjugate gradient", "projected conjugate gradients")
     family: ClassVar[str] = "gradient"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/box"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY})

@@ -73,6 +73,7 @@ class SPG(Method[SpectralState]):
     """
 
     name: ClassVar[str] = "spg"
+    synonyms: ClassVar[tuple[str, ...]] = ("spectral projected gradient", "Barzilai-Borwein", "BB")
     family: ClassVar[str] = "gradient"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/convex", "contact/disc"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY})

@@ -8,7 +8,6 @@ from math import inf
 from threading import Lock
 from typing import Any
 
-from perp.errors import suggest
 from perp.problems.deadline import deadline, hold, lift, now
 from perp.problems.inputs import PointLike, Vector, require_count
 from perp.problems.islands import Island
@@ -20,7 +19,7 @@ from perp.solvers.loop import Progress, SolveInterrupted, interrupted_with
 from perp.solvers.method import Method, require_fit
 from perp.solvers.progress import AnyCallback, Callback, by_position
 from perp.solvers.results import Result, Status
-from perp.solvers.roster import default_methods, make_method
+from perp.solvers.roster import default_methods, make_method, refuse_options
 from perp.solvers.stopping import Stopping
 
 WORTH_A_SOLVE = 512
@@ -98,10 +97,7 @@ def _named_method(method: str | Method, options: dict[str, Any]) -> Method | Non
     arguments = (*ARGUMENTS, "at_least", "workers")
     if not (isinstance(method, str) and method == "auto"):
         return make_method(method, options, arguments)
-    for name in options:
-        raise TypeError(
-            f"solve_islands has no argument {name!r}{suggest(name, arguments)}; options need a named method"
-        )
+    refuse_options("solve_islands", options, arguments)
     return None
 
 

@@ -149,6 +149,7 @@ class Multigrid(Method[MultigridState]):
     """
 
     name: ClassVar[str] = "multigrid"
+    synonyms: ClassVar[tuple[str, ...]] = ("monotone multigrid", "truncated monotone multigrid", "TNNMG")
     family: ClassVar[str] = "multilevel"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS, TO_SPARSE})
@@ -159,9 +160,18 @@ class Multigrid(Method[MultigridState]):
     scales_itself: ClassVar[bool] = True
     counted: ClassVar[tuple[str, ...]] = COUNTED
 
-    cycle: str = option("V", About("how often coarse levels are visited: V, F or W", CYCLES))
-    pre: int = option(3, About("sweeps before the coarse correction; pre + post > 0", at_least=0))
-    post: int = option(3, About("sweeps after the coarse correction", at_least=0))
+    cycle: str = option("V", About("how often coarse levels are visited: V, F or W", CYCLES, synonyms=("cycle_type",)))
+    pre: int = option(
+        3,
+        About(
+            "sweeps before the coarse correction; pre + post > 0",
+            at_least=0,
+            synonyms=("presmooth", "pre_smoothing", "nu1"),
+        ),
+    )
+    post: int = option(
+        3, About("sweeps after the coarse correction", at_least=0, synonyms=("postsmooth", "post_smoothing", "nu2"))
+    )
     initial: str = option("nested", START)
     coarse: str = option(
         "truncated",

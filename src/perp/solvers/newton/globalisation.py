@@ -21,10 +21,26 @@ from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.options import About
 
-MEMORY = About("a merit need only be below the largest of so many last ones; 1: it must fall each time", at_least=1)
-SUFFICIENT = About("share of the promised decrease that a step must bring; less than `reduction`", above=0.0, below=1.0)
-REDUCTION = About("what the length of a step is multiplied by until it brings enough", above=0.0, below=1.0)
-LEAST_STEP = About("share of a full step below which the search gives up", above=0.0)
+MEMORY = About(
+    "a merit need only be below the largest of so many last ones; 1: it must fall each time",
+    at_least=1,
+    synonyms=("nonmonotone", "nonmonotone_memory"),
+)
+SUFFICIENT = About(
+    "share of the promised decrease that a step must bring; less than `reduction`",
+    above=0.0,
+    below=1.0,
+    synonyms=("armijo", "c1"),
+)
+REDUCTION = About(
+    "what the length of a step is multiplied by until it brings enough",
+    above=0.0,
+    below=1.0,
+    synonyms=("backtracking",),
+)
+LEAST_STEP = About(
+    "share of a full step below which the search gives up", above=0.0, synonyms=("alpha_min", "min_step")
+)
 
 
 def require_reduction(sufficient: float, reduction: float) -> None:

@@ -106,6 +106,15 @@ class BlockPrincipal(Method[PivotState]):
     """
 
     name: ClassVar[str] = "block_principal"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "BPP",
+        "block pivoting",
+        "Júdice-Pires",
+        "Kostreva",
+        "primal-dual active set",
+        "PDAS",
+        "active set",
+    )
     family: ClassVar[str] = "pivoting"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/box"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL})  # for `linear="pcg"`; see `objection`

@@ -64,6 +64,14 @@ class Dantzig(Method[DantzigState]):
     """
 
     name: ClassVar[str] = "dantzig"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "Baraff",
+        "incremental pivoting",
+        "dWorldStep",
+        "dSolveLCP",
+        "btDantzigSolver",
+        "DantzigBoxedLcpSolver",
+    )
     family: ClassVar[str] = "pivoting"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/box"})
     needs: ClassVar[frozenset[str]] = frozenset({TO_SPARSE})

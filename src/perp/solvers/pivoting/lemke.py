@@ -196,6 +196,13 @@ class Lemke(Method[LemkeState]):
     """
 
     name: ClassVar[str] = "lemke"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "Lemke's algorithm",
+        "Lemke algorithm",
+        "complementary pivoting",
+        "btLemkeSolver",
+        "LCP_LEMKE",
+    )
     family: ClassVar[str] = "pivoting"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})
     needs: ClassVar[frozenset[str]] = frozenset({TO_SPARSE})
@@ -205,7 +212,12 @@ class Lemke(Method[LemkeState]):
     counted: ClassVar[tuple[str, ...]] = ("pivots", "refactorisations", "ties", "restarts")
 
     covering: str | tuple[float, ...] = option(
-        "ones", About("d, by which z0 relaxes the rows: ones, or sqrt|A_ii|; or one positive number a row", COVERINGS)
+        "ones",
+        About(
+            "d, by which z0 relaxes the rows: ones, or sqrt|A_ii|; or one positive number a row",
+            COVERINGS,
+            synonyms=("d", "covering_vector"),
+        ),
     )
 
     def __post_init__(self) -> None:

@@ -53,6 +53,13 @@ class Principal(Method[PrincipalState]):
     """
 
     name: ClassVar[str] = "principal"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "Murty",
+        "least-index method",
+        "Bard",
+        "single principal pivoting",
+        "LCP_MURTY",
+    )
     family: ClassVar[str] = "pivoting"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})
     needs: ClassVar[frozenset[str]] = frozenset({TO_SPARSE})

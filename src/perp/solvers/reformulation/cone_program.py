@@ -261,6 +261,7 @@ class ConeProgram(Method[ConeProgramState]):
     """
 
     name: ClassVar[str] = "cone_program"
+    synonyms: ClassVar[tuple[str, ...]] = ("SOCP", "second-order cone program", "Clarabel")
     family: ClassVar[str] = "reformulation"
     accepts: ClassVar[frozenset[str]] = frozenset({"contact/convex", "contact/disc"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})

@@ -212,6 +212,16 @@ class QuadraticProgram(Method[ProgramState]):
     """
 
     name: ClassVar[str] = "quadratic_program"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "QP",
+        "quadratic programming",
+        "PIQP",
+        "Clarabel",
+        "DAQP",
+        "ProxQP",
+        "OSQP",
+        "HiGHS",
+    )
     family: ClassVar[str] = "reformulation"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})
@@ -220,7 +230,9 @@ class QuadraticProgram(Method[ProgramState]):
     scales_itself: ClassVar[bool] = True
     counted: ClassVar[tuple[str, ...]] = ("backend_iterations",)
 
-    backend: str = option("auto", About("the solver that is asked; auto is the first one installed", BACKENDS))
+    backend: str = option(
+        "auto", About("the solver that is asked; auto is the first one installed", BACKENDS, synonyms=("qp_solver",))
+    )
     tolerance: float = option(1e-10, About("of the first call; each further one asks for a hundredth", above=0.0))
     space: str = option(
         "auto", About("how the program is stated: in x alone, or in velocities and x for factored A (body)", SPACES)

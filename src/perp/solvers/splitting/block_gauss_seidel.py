@@ -18,7 +18,7 @@ from perp.problems.inputs import Vector
 from perp.problems.operators import FactoredOperator, SparseOperator
 from perp.problems.operators.factored import BodyPairs, PlanarPairs
 from perp.problems.problem import Problem, scale_data
-from perp.solvers.options import About, option
+from perp.solvers.options import RELAXATION_NAMES, About, option
 from perp.solvers.splitting.sweeps import (
     ORDER,
     ORDER_SEED,
@@ -273,6 +273,15 @@ class BlockGaussSeidel(SweepMethod):
     """
 
     name: ClassVar[str] = "block_gauss_seidel"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "NSGS",
+        "nonsmooth Gauss-Seidel",
+        "block PGS",
+        "contact by contact",
+        "NSCD",
+        "nonsmooth contact dynamics",
+        "FRICTION_3D_NSGS",
+    )
     accepts: ClassVar[frozenset[str]] = frozenset({"contact/box", "contact/cone", "contact/convex", "contact/disc"})
     requires: ClassVar[str] = "positive diagonal entries in the normal rows and in the rows after the contacts"
     reference: ClassVar[str] = (
@@ -280,7 +289,13 @@ class BlockGaussSeidel(SweepMethod):
     )
 
     relaxation: float = option(
-        1.0, About("divides the blocks of contacts, multiplies the changes of other rows", above=0.0, below=2.0)
+        1.0,
+        About(
+            "divides the blocks of contacts, multiplies the changes of other rows",
+            above=0.0,
+            below=2.0,
+            synonyms=("omega", "w", *RELAXATION_NAMES),
+        ),
     )
     order: str = option("forward", ORDER)
     seed: int = option(0, ORDER_SEED)

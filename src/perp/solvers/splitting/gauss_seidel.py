@@ -62,6 +62,17 @@ class PGS(_Relaxation):
     """
 
     name: ClassVar[str] = "pgs"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "projected Gauss-Seidel",
+        "Gauss-Seidel",
+        "sequential impulses",
+        "sequential impulse",
+        "Hildreth",
+        "projected coordinate descent",
+        "btSequentialImpulseConstraintSolver",
+        "PgsBoxedLcpSolver",
+        "LCP_PGS",
+    )
     reference: ClassVar[str] = "NOTES 5.2-5.3, eq. 52 and 56; PGS-SM eq. 17"
 
     order: str = option("forward", ORDER)
@@ -83,6 +94,16 @@ class PSOR(_Relaxation):
     """
 
     name: ClassVar[str] = "psor"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "SOR",
+        "projected SOR",
+        "successive over-relaxation",
+        "projected successive over-relaxation",
+        "over-relaxed Gauss-Seidel",
+        "dWorldQuickStep",
+        "quickstep",
+        "LCP_PSOR",
+    )
     reference: ClassVar[str] = "NOTES 5.3, eq. 59 and the listing there"
 
     relaxation: float = option(1.4, RELAXATION)
@@ -106,6 +127,13 @@ class SymmetricPSOR(_Relaxation):
     """
 
     name: ClassVar[str] = "symmetric_psor"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "SSOR",
+        "PSSOR",
+        "symmetric SOR",
+        "symmetric successive over-relaxation",
+        "symmetric Gauss-Seidel",
+    )
     reference: ClassVar[str] = "NOTES 5.3, eq. 59, swept both ways (symmetric SOR: Cottle, Pang & Stone 1992, 5.3)"
 
     relaxation: float = option(1.2, RELAXATION)

@@ -35,6 +35,7 @@ class Jacobi(Method[JacobiState]):
     """
 
     name: ClassVar[str] = "jacobi"
+    synonyms: ClassVar[tuple[str, ...]] = ("projected Jacobi", "damped Jacobi", "PJACOBI")
     family: ClassVar[str] = "splitting"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/box", "contact/cone"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL})
@@ -46,7 +47,12 @@ class Jacobi(Method[JacobiState]):
 
     damping: float | None = option(
         None,
-        About("what a step is multiplied by; None: from an estimate of lambda_max(D^-1 A)", above=0.0, at_most=2.0),
+        About(
+            "what a step is multiplied by; None: from an estimate of lambda_max(D^-1 A)",
+            above=0.0,
+            at_most=2.0,
+            synonyms=("omega", "relaxation", "relaxation_factor"),
+        ),
     )
 
     def __post_init__(self) -> None:

@@ -12,13 +12,17 @@ from typing import ClassVar
 import numpy as np
 
 from perp.problems.problem import Problem
-from perp.solvers.options import About, option, require_choices
+from perp.solvers.options import RELAXATION_NAMES, About, option, require_choices
 from perp.solvers.splitting.modulus_sweeps import ModulusMethod, Sight
 
 FORMS = ("corrected", "printed")
 
-SOR_RELAXATION = About("that of the splitting M1 = D / relaxation - L; Omega damps it", above=0.0)
-AOR_RELAXATION = About("that of the splitting M1 = (D - acceleration L) / relaxation; Omega damps it", above=0.0)
+SOR_RELAXATION = About(
+    "that of the splitting M1 = D / relaxation - L; Omega damps it", above=0.0, synonyms=RELAXATION_NAMES
+)
+AOR_RELAXATION = About(
+    "that of the splitting M1 = (D - acceleration L) / relaxation; Omega damps it", above=0.0, synonyms=RELAXATION_NAMES
+)
 ACCELERATION = About("how much of a change later rows are shown: the factor of L in the splitting", at_least=0.0)
 
 
@@ -53,6 +57,7 @@ class MJ(_Plain):
     """Modulus-based Jacobi: all rows from the old x. With Omega = D / gamma it is projected Jacobi without damping."""
 
     name: ClassVar[str] = "mj"
+    synonyms: ClassVar[tuple[str, ...]] = ("modulus-based Jacobi", "modulus Jacobi")
     reference: ClassVar[str] = "AMGS eq. 7 with M0 = D; Bai 2010"
 
     @property
@@ -65,6 +70,7 @@ class MGS(_Plain):
     """Modulus-based Gauss-Seidel: later rows see half the change of u, which for a row off its bounds is that of x."""
 
     name: ClassVar[str] = "mgs"
+    synonyms: ClassVar[tuple[str, ...]] = ("modulus-based Gauss-Seidel", "modulus Gauss-Seidel")
     reference: ClassVar[str] = "AMGS eq. 7 with M0 = D - L; Bai 2010"
 
     @property
@@ -77,6 +83,7 @@ class MSOR(_Plain):
     """Modulus-based successive over-relaxation; any `relaxation` > 0, as Omega damps it."""
 
     name: ClassVar[str] = "msor"
+    synonyms: ClassVar[tuple[str, ...]] = ("modulus-based SOR", "modulus-based successive over-relaxation")
     reference: ClassVar[str] = "AMGS eq. 7 with M0 = D / relaxation - L; Bai 2010"
 
     relaxation: float = option(1.4, SOR_RELAXATION)
@@ -91,6 +98,7 @@ class MAOR(_Plain):
     """Modulus-based accelerated over-relaxation: `acceleration` > `relaxation` shows later rows more of a change."""
 
     name: ClassVar[str] = "maor"
+    synonyms: ClassVar[tuple[str, ...]] = ("modulus-based AOR", "modulus-based accelerated over-relaxation")
     reference: ClassVar[str] = "AMGS eq. 7 with M0 = (D - acceleration L) / relaxation; Bai 2010"
 
     relaxation: float = option(1.2, AOR_RELAXATION)
@@ -109,6 +117,7 @@ class AMJ(_Accelerated):
     """
 
     name: ClassVar[str] = "amj"
+    synonyms: ClassVar[tuple[str, ...]] = ("accelerated modulus-based Jacobi",)
     reference: ClassVar[str] = "AMGS eq. 11 with M1 = D, M2 = D - U; Zheng & Yin 2013"
 
     @property
@@ -134,6 +143,7 @@ class AMGS(_Accelerated):
     """
 
     name: ClassVar[str] = "amgs"
+    synonyms: ClassVar[tuple[str, ...]] = ("accelerated modulus-based Gauss-Seidel",)
     reference: ClassVar[str] = "AMGS eq. 12-16, Methods 2.2, 3.1 and 3.2; Zheng & Yin 2013"
 
     form: str = option(
@@ -168,6 +178,10 @@ class AMSOR(_Accelerated):
     """Accelerated modulus-based SOR: AMGS with A_ii / `relaxation` in the place of A_ii, in both of its forms."""
 
     name: ClassVar[str] = "amsor"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "accelerated modulus-based SOR",
+        "accelerated modulus-based successive over-relaxation",
+    )
     reference: ClassVar[str] = "AMGS eq. 11 with M1 = D / relaxation - L, M2 = D - U; Zheng & Yin 2013"
 
     relaxation: float = option(1.4, SOR_RELAXATION)
@@ -182,6 +196,10 @@ class AMAOR(_Accelerated):
     """Accelerated modulus-based accelerated over-relaxation: acceleration / relaxation > 1 leads, < 1 looks back."""
 
     name: ClassVar[str] = "amaor"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "accelerated modulus-based AOR",
+        "accelerated modulus-based accelerated over-relaxation",
+    )
     reference: ClassVar[str] = "AMGS eq. 11 with M1 = (D - acceleration L) / relaxation, M2 = D - U; Zheng & Yin 2013"
 
     relaxation: float = option(1.2, AOR_RELAXATION)

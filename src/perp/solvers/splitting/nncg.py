@@ -61,6 +61,7 @@ class NNCG(Method[NNCGState]):
     """
 
     name: ClassVar[str] = "nncg"
+    synonyms: ClassVar[tuple[str, ...]] = ("nonsmooth nonlinear conjugate gradient", "btNNCGConstraintSolver")
     family: ClassVar[str] = "splitting"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/box", "contact/cone"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS})

@@ -268,6 +268,7 @@ class Staggering(Method[StaggeringState]):
     """
 
     name: ClassVar[str] = "staggering"
+    synonyms: ClassVar[tuple[str, ...]] = ("staggered projections", "Panagiotopoulos")
     family: ClassVar[str] = "splitting"
     accepts: ClassVar[frozenset[str]] = frozenset({"contact/box", "contact/cone"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, SUBMATRIX})
@@ -292,9 +293,16 @@ class Staggering(Method[StaggeringState]):
             partial(_inner_names, "box", "contact/disc"),
         ),
     )
-    damping: float = option(1.0, About("share of its step that x_n takes", above=0.0, at_most=1.0))
+    damping: float = option(
+        1.0, About("share of its step that x_n takes", above=0.0, at_most=1.0, synonyms=("relaxation", "omega"))
+    )
     memory: int = option(
-        5, About("differences of earlier steps for Anderson's acceleration; 0 switches it off", at_least=0)
+        5,
+        About(
+            "differences of earlier steps for Anderson's acceleration; 0 switches it off",
+            at_least=0,
+            synonyms=("anderson_memory",),
+        ),
     )
     proximal: float = option(
         1e-3, About("share of A_ii added to the normal rows, and taken back at the next turn", at_least=0.0)

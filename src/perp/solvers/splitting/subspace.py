@@ -278,6 +278,7 @@ class PGSSM(Method[SubspaceState]):
     """
 
     name: ClassVar[str] = "pgs_sm"
+    synonyms: ClassVar[tuple[str, ...]] = ("PGS with subspace minimization", "subspace minimization")
     family: ClassVar[str] = "splitting"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box", "contact/box"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, ROWS})

@@ -26,7 +26,7 @@ from perp.problems.operators.factored import BodyPairs, PlanarPairs
 from perp.problems.operators.sparse import unsigned_parts
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.options import About
+from perp.solvers.options import RELAXATION_NAMES, About
 
 Index = NDArray[np.uint32]
 ORDERS = ("forward", "backward", "symmetric", "random", "coloured")
@@ -145,15 +145,21 @@ def fixed_rows(problem: Problem) -> NDArray[np.bool_]:
 REFRESH_EVERY = 64
 """Iterations after which a kept velocity is computed anew; it costs as much as half a sweep."""
 
-RELAXATION = About("what each change is multiplied by; 1 is Gauss-Seidel", above=0.0, below=2.0)
+RELAXATION = About(
+    "what each change is multiplied by; 1 is Gauss-Seidel",
+    above=0.0,
+    below=2.0,
+    synonyms=("omega", "w", *RELAXATION_NAMES),
+)
 
 ORDER = About(
     "in which contacts and rows are visited: as they come, backward, both (symmetric), by a new permutation each"
     " iteration (random), or those together that do not touch (coloured)",
     choices=ORDERS,
+    synonyms=("sweep_order", "shuffle", "randomize", "randomize_constraint_order"),
 )
 
-ORDER_SEED = About("of the random order", at_least=0)
+ORDER_SEED = About("of the random order", at_least=0, synonyms=("random_state", "shuffle_seed"))
 
 
 class AnySweeper(Protocol):

@@ -27,6 +27,7 @@ from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector, freeze, require_number
 from perp.problems.operators import SparseMass
 from perp.recording.frame import Shape
+from perp.vocabulary import explains_arguments
 from perp.worlds.articulated.rows import (
     GeomContacts,
     RowNames,
@@ -44,6 +45,7 @@ LOOK_AHEAD = 0.01
 """The default margin [m]."""
 
 
+@explains_arguments()
 class ArticulatedWorld(ContactWorld):
     """`ArticulatedWorld.from_xml(text or path)`, `ArticulatedWorld.from_model(mujoco.MjModel)`.
 

@@ -27,6 +27,7 @@ from perp.problems.inputs import (
     require_share,
 )
 from perp.recording.frame import LiquidFrame, LiquidGrid, Shape
+from perp.vocabulary import explains_arguments
 from perp.worlds.fluid.flow import (
     carry_particles,
     collect_velocity,
@@ -94,6 +95,7 @@ GRAVITY = 9.80665
 """[m/s^2]"""
 
 
+@explains_arguments()
 class LiquidWorld(LiquidOptions, World):
     """A liquid without viscosity in a vessel that does not move, with a free surface.
 

@@ -21,6 +21,7 @@ from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze, require_number, require_share
 from perp.problems.operators import PlanarMasses
 from perp.recording.frame import Shape
+from perp.vocabulary import explains_arguments
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts
 from perp.worlds.rigid2d.discs import Discs, Wall, Walls, one_each, one_point, points
@@ -31,6 +32,7 @@ MARGIN = 0.1
 """Contacts are known from a gap of so many of the smallest radius on, where the caller says nothing."""
 
 
+@explains_arguments()
 class DiscWorld(ContactWorld):
     """Discs that fall, touch, rub and bounce.
 

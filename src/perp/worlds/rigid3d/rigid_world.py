@@ -27,6 +27,7 @@ from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_block_stack, require_number, require_share
 from perp.problems.operators import BodyMasses
 from perp.recording.frame import Shape
+from perp.vocabulary import explains_arguments
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts, ShapeContacts, match_contacts
 from perp.worlds.mujoco_models import load_model, shapes_of
@@ -40,6 +41,7 @@ UNIT_SQUARE = 1e-6
 """How far the square of a quaternion's length may be from 1: far beyond rounding, too near to be seen."""
 
 
+@explains_arguments()
 class RigidWorld(ContactWorld):
     """A world of n free bodies.
 

@@ -190,6 +190,14 @@ class ConeNewton(Method[ConeState]):
     """
 
     name: ClassVar[str] = "cone_newton"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "Alart-Curnier",
+        "Newton-Alart-Curnier",
+        "NSN_AC",
+        "FRICTION_3D_NSN_AC",
+        "semismooth Newton",
+        "nonsmooth Newton",
+    )
     family: ClassVar[str] = "newton"
     accepts: ClassVar[frozenset[str]] = frozenset(
         {"contact/box", "contact/cone", "contact/convex", "contact/disc"}
@@ -203,7 +211,9 @@ class ConeNewton(Method[ConeState]):
     function: str = option(
         "alart_curnier", About("F of contacts: by Alart and Curnier, or the natural map of the cone", FUNCTIONS)
     )
-    rho: float = option(1.0, About("rho in F, in units of 1 / mean A_ii of the contact", above=0.0))
+    rho: float = option(
+        1.0, About("rho in F, in units of 1 / mean A_ii of the contact", above=0.0, synonyms=("r", "augmentation"))
+    )
     start_sweeps: int = option(10, About("sweeps of block Gauss-Seidel to begin with", at_least=0))
     sweeps: int = option(30, About("sweeps where Newton steps bring no progress", at_least=0))
     space: str = option(

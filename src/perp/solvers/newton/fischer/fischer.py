@@ -107,6 +107,15 @@ class Fischer(Method[FischerState]):
     """
 
     name: ClassVar[str] = "fischer"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "Fischer-Burmeister",
+        "Fischer-Newton",
+        "FB Newton",
+        "Newton FB",
+        "semismooth Newton",
+        "nonsmooth Newton",
+        "LCP_NEWTON_FB_FBLSA",
+    )
     family: ClassVar[str] = "newton"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})

@@ -55,6 +55,7 @@ class InteriorPivoting(Method[HybridState]):
     """
 
     name: ClassVar[str] = "interior_pivoting"
+    synonyms: ClassVar[tuple[str, ...]] = ("interior point with crossover", "crossover")
     family: ClassVar[str] = "newton"
     accepts: ClassVar[frozenset[str]] = InteriorPoint.accepts
     needs: ClassVar[frozenset[str]] = InteriorPoint.needs

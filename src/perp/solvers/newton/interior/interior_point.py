@@ -222,6 +222,13 @@ class InteriorPoint(Method[InteriorState]):
     """
 
     name: ClassVar[str] = "interior_point"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "IPM",
+        "interior point method",
+        "primal-dual interior point",
+        "Mehrotra",
+        "predictor-corrector",
+    )
     family: ClassVar[str] = "newton"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})
@@ -235,9 +242,17 @@ class InteriorPoint(Method[InteriorState]):
         None,
         About("corrector mehrotra: further solves; None: one, where a factor is much dearer than a solve", at_least=0),
     )
-    centring: float = option(0.1, About("corrector none: gamma as a share of mu", above=0.0, below=1.0))
+    centring: float = option(
+        0.1, About("corrector none: gamma as a share of mu", above=0.0, below=1.0, synonyms=("centering", "sigma"))
+    )
     boundary: float = option(
-        0.9, About("share of the longest step inside; it approaches 1 as mu falls", above=0.0, below=1.0)
+        0.9,
+        About(
+            "share of the longest step inside; it approaches 1 as mu falls",
+            above=0.0,
+            below=1.0,
+            synonyms=("fraction_to_boundary", "step_fraction"),
+        ),
     )
     form: str = option("auto", SHIFTED_SPACE)
     ordering: str = option("amd", ORDERING)

@@ -102,6 +102,16 @@ class MinimumMap(Method[MinimumMapState]):
     """
 
     name: ClassVar[str] = "minimum_map"
+    synonyms: ClassVar[tuple[str, ...]] = (
+        "semismooth Newton",
+        "nonsmooth Newton",
+        "min-map Newton",
+        "minimum map Newton",
+        "NewtonMin",
+        "primal-dual active set",
+        "PDAS",
+        "active set",
+    )
     family: ClassVar[str] = "newton"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL, TO_SPARSE})

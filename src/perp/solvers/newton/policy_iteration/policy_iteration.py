@@ -88,6 +88,7 @@ class PolicyIteration(Method[PolicyState]):
     """
 
     name: ClassVar[str] = "policy_iteration"
+    synonyms: ClassVar[tuple[str, ...]] = ("Howard", "Howard's algorithm", "Howard algorithm")
     family: ClassVar[str] = "newton"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})
     needs: ClassVar[frozenset[str]] = frozenset({APPLY, DIAGONAL})
