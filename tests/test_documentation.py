@@ -7,12 +7,15 @@ import re
 import runpy
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 import perp
-from perp.solvers.roster import METHODS
+from perp.problems.friction import MODELS
+from perp.solvers.roster import BY_NAME, METHODS, options_of
+from perp.vocabulary import ARGUMENTS
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -272,6 +275,37 @@ def test_every_public_name_is_in_the_reference():
     listed = {name for page in pages for name in re.findall(r":: perp\.(\w+)$", page.read_text(), re.MULTILINE)}
     methods = {method.__name__ for method in METHODS}
     assert sorted(set(perp.__all__) - listed - methods - {"__version__"}) == []
+
+
+def test_every_name_of_perp_in_the_glossary_exists():
+    """In the last column of the tables of words and solvers, and in the first one of that of options."""
+    page = (ROOT / "docs" / "glossary.md").read_text()
+    tables = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    columns = (("Words", -2), ("Solvers of engines", -2), ("Options of engines", 1))
+    cells = [
+        row.split(" | " if place < 0 else "|")[place if place > 0 else -1]
+        for title, place in columns
+        for row in re.findall(r"^\| (?!word|library|here).*", tables[title], re.MULTILINE)
+    ]
+    names = [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
+    assert len(names) > 90
+    residuals = {each.name for each in fields(perp.Residuals)}
+    known = {*BY_NAME, *options_of(), *ARGUMENTS, *residuals, "m_sor"}
+    for name in names:
+        word, _, value = name.partition("=")
+        if word.startswith("perp."):
+            assert hasattr(perp, word.removeprefix("perp.")), name
+        else:
+            assert word in known, name
+        assert not value or value.strip('"') in MODELS, name
+
+
+def test_the_table_of_synonyms_has_all_of_them():
+    pytest.importorskip("sphinx")
+    table = load_extension("roster").list_synonyms()
+    for method in METHODS:
+        for word in method.synonyms:
+            assert re.search(rf"^\| {re.escape(word)} \| .*`{method.name}`", table, re.MULTILINE)
 
 
 def test_docstrings_are_turned_into_restructured_text():
