@@ -130,6 +130,11 @@ def test_an_argument_that_belongs_elsewhere_is_sent_there():
             refuse()
 
 
+def test_an_option_that_shares_the_name_of_an_argument_does_not_answer_to_its_synonyms():
+    with pytest.raises(TypeError, match=r"'mu' is known here as 'friction' \(an argument of perp.ContactProblem\)"):
+        perp.solve(PROBLEM, "staggering", mu=0.5)
+
+
 def test_the_hint_for_an_argument_of_the_call_says_nothing_of_methods():
     with pytest.raises(TypeError, match=r"'maxiter' is known here as 'max_iterations'$"):
         perp.solve(PROBLEM, maxiter=5)

@@ -108,20 +108,27 @@ class Lead:
     """Where perp has the word or its synonym, as a clause; empty where it has neither, or where `here` is not."""
 
 
-def lead_home(word: str, known: Collection[str], options: Mapping[str, Argument] | None = None) -> Lead:
-    """`known` are the arguments at this place; `options` are further ones that perp has, with their synonyms."""
-    names: dict[str, tuple[str, ...]] = {}
-    for entries in (ARGUMENTS, options or {}):
-        for name, entry in entries.items():
-            names[name] = (*names.get(name, ()), *entry.synonyms)
-    here = find_meant(word, {name: names[name] for name in known if name in names})
+def lead_home(
+    word: str,
+    known: Collection[str],
+    options: Mapping[str, Argument] | None = None,
+    own: Mapping[str, Argument] | None = None,
+) -> Lead:
+    """`known` are the arguments at this place, and `own` those of them that mean something else than in `ARGUMENTS`.
+
+    `options` are further ones that perp has elsewhere.
+    """
+    others, own = options or {}, own or {}
+    meanings = {**ARGUMENTS, **own}
+    here = find_meant(word, {name: meanings[name].synonyms for name in known if name in meanings})
     if here:
         return Lead(tuple(here), "")
-    homes = {name: entry.home for name, entry in {**(options or {}), **ARGUMENTS}.items() if name not in known}
-    places = [homes[word]] if word in homes else []
-    meant = find_meant(word, {name: names[name] for name in homes})
+    away = {name: entry for name, entry in others.items() if name not in known}
+    away |= {name: entry for name, entry in ARGUMENTS.items() if name not in known or name in own}
+    places = [away[word].home] if word in away else []
+    meant = find_meant(word, {name: entry.synonyms for name, entry in away.items()})
     if meant:
-        places.append(f"known here as {' or '.join(f'{name!r} ({homes[name]})' for name in meant)}")
+        places.append(f"known here as {' or '.join(f'{name!r} ({away[name].home})' for name in meant)}")
     return Lead((), f"{word!r} is {', and '.join(places)}" if places else "")
 
 
@@ -129,10 +136,15 @@ FEW = 6
 """So many arguments are listed behind the place that another one belongs to."""
 
 
-def suggest_argument(word: str, known: Iterable[str], options: Mapping[str, Argument] | None = None) -> str:
+def suggest_argument(
+    word: str,
+    known: Iterable[str],
+    options: Mapping[str, Argument] | None = None,
+    own: Mapping[str, Argument] | None = None,
+) -> str:
     """What to add to the refusal of an argument: its name here, where else in perp it belongs, or the nearest name."""
     names = sorted(known)
-    lead = lead_home(word, names, options)
+    lead = lead_home(word, names, options, own)
     if lead.here:
         return f"; {word!r} is known here as {either(lead.here)}"
     if lead.elsewhere:

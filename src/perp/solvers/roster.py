@@ -141,7 +141,7 @@ def _construct(method: type[Method], options: dict[str, Any], arguments: Sequenc
 def suggest_option(word: str, method: type[Method] | None, arguments: Sequence[str]) -> str:
     """What to add to the refusal of an option: its name here, which methods have it, or the nearest known one."""
     own = {} if method is None else options_of((method,))
-    return suggest_argument(word, [*own, *arguments], options_of() | own)
+    return suggest_argument(word, [*own, *arguments], options_of(), own)
 
 
 def refuse_options(title: str, options: Iterable[str], arguments: Sequence[str]) -> None:
