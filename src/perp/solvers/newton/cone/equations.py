@@ -20,7 +20,7 @@ import numpy as np
 
 from perp.kernels.contacts import cone_derivative as kernels
 from perp.kernels.contacts import cone_derivative as laws
-from perp.kernels.measures.projection import HUGE
+from perp.kernels.measures import projection
 from perp.linalg.free_systems.block_rows import BlockDiagonal
 from perp.problems.contact_laws import lengths
 from perp.problems.friction import ContactProblem
@@ -78,7 +78,7 @@ def _arguments(problem: ContactProblem, law: WideLaw, base: Vector, y: Vector, r
         speeds[:, 0] += lift
     elif number == laws.LIFTED_CONES:
         speeds[:, 0] += strength * lengths(speeds[:, 1:])
-    step = np.clip(_rho_of_contacts(problem, rho) * speeds, -HUGE, HUGE)
+    step = np.clip(_rho_of_contacts(problem, rho) * speeds, -projection.HUGE, HUGE)
     return step, problem.measured(base) - step
 
 
