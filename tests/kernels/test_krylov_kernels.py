@@ -44,29 +44,6 @@ def test_a_turn_is_z_plus_beta_q(seed, n):
     np.testing.assert_allclose(q, expected, rtol=1e-15, atol=1e-15)
 
 
-@given(seed=strategies.SEEDS, n=SIZES)
-def test_lanczos_takes_two_vectors_out(seed, n):
-    v, older, newer, y = vectors(seed, n, 4)
-    expected = y - 0.4 * older
-    alpha = v @ expected
-    expected = expected - 1.5 * alpha * newer
-    assert krylov.lanczos(v, older, newer, 0.4, 1.5, y) == pytest.approx(alpha, rel=1e-12, abs=1e-13)
-    np.testing.assert_allclose(y, expected, rtol=1e-12, atol=1e-12)
-
-
-@given(seed=strategies.SEEDS, n=SIZES)
-def test_the_steps_of_minres_are_numpys(seed, n):
-    v, w_older, w_old, x, r = vectors(seed, n, 5)
-    w = (v - 0.2 * w_older - 0.5 * w_old) * 3.0
-    expected_x, expected_r = x + 0.1 * w, 0.25 * r - 0.6 * v
-    krylov.minres_step(0.2, 0.5, 3.0, 0.1, v, w_older, w_old, x)
-    square = krylov.minres_residual(0.25, 0.6, v, r)
-    np.testing.assert_allclose(w_older, w, rtol=1e-13, atol=1e-13)
-    np.testing.assert_allclose(x, expected_x, rtol=1e-13, atol=1e-13)
-    np.testing.assert_allclose(r, expected_r, rtol=1e-14, atol=1e-14)
-    assert square == pytest.approx(expected_r @ expected_r, rel=1e-13, abs=1e-300)
-
-
 @given(seed=strategies.SEEDS, n=st.integers(3, 30), count=st.integers(0, 3), nearly=st.booleans())
 def test_what_is_left_after_orthogonalising_is_orthogonal_and_adds_up(seed, n, count, nearly):
     rng = np.random.default_rng(seed)

@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from perp.errors import suggest
 from perp.kernels.factors import level_structures as kernels
@@ -48,18 +50,18 @@ def natural(A: Any) -> Permutation:
 
 
 def cuthill_mckee(A: Any) -> Permutation:
-    """Breadth first from an end of the graph, neighbours by rising degree (Cuthill & McKee 1969)."""
-    graph = adjacency(A)
-    permutation = np.empty(graph.n, dtype=np.int64)
-    by_degree = np.argsort(np.diff(graph.pointers), kind="stable")
-    work = np.empty((3, graph.n), dtype=np.int64)
-    kernels.cuthill_mckee(*graph, by_degree, permutation, np.empty_like(graph.indices), work[0], work[1], work[2])
-    return permutation.astype(np.intp, copy=False)
+    """Breadth first from a row with few neighbours, neighbours by rising degree (Cuthill & McKee 1969)."""
+    return np.ascontiguousarray(reverse_cuthill_mckee(A)[::-1])
 
 
 def reverse_cuthill_mckee(A: Any) -> Permutation:
-    """Cuthill-McKee from the end to the beginning: the same band, never more fill in it (Liu & Sherman 1976)."""
-    return np.ascontiguousarray(cuthill_mckee(A)[::-1])
+    """Cuthill-McKee from the end to the beginning: the same band, never more fill (Liu & Sherman 1976). SciPy's."""
+    graph = adjacency(A)
+    if graph.n == 0:
+        return np.empty(0, dtype=np.intp)
+    pattern = (np.ones(graph.indices.size), graph.indices.astype(np.int32), graph.pointers.astype(np.int32))
+    found = csgraph.reverse_cuthill_mckee(sparse.csr_array(pattern, shape=(graph.n, graph.n)), symmetric_mode=True)
+    return np.asarray(found, dtype=np.intp)
 
 
 def minimum_degree(A: Any) -> Permutation:

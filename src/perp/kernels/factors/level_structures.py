@@ -1,4 +1,4 @@
-"""Level structures: the nodes at distance 0, 1, 2, ... from a root; Cuthill-McKee and nested dissection use them.
+"""Level structures: the nodes at distance 0, 1, 2, ... from a root, and nested dissection by them.
 
 A long and thin structure has small levels, each of which separates what is before it from what is behind it.
 
@@ -59,23 +59,6 @@ def from_the_edge(pointers, indices, label, mine, root, level, queue):
         breadth_first(pointers, indices, label, mine, best, level, queue)
         if level[queue[count - 1]] <= depth:
             return count
-
-
-@kernel
-def cuthill_mckee(pointers, indices, by_degree, order, work_indices, work_end, work_level, work_label):
-    """order = the breadth-first orders of all components, neighbours by rising degree (Cuthill & McKee 1969)."""
-    work_end[:] = pointers[:-1]
-    for i in by_degree:  # so that each list of neighbours fills by rising degree
-        for k in range(pointers[i], pointers[i + 1]):
-            j = indices[k]
-            work_indices[work_end[j]] = i
-            work_end[j] += 1
-    work_level[:] = NONE
-    work_label[:] = 0
-    done = 0
-    for i in by_degree:
-        if work_level[i] == NONE:
-            done += from_the_edge(pointers, work_indices, work_label, 0, i, work_level, order[done:])
 
 
 @kernel
