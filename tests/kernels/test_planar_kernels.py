@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import perp
 from perp.kernels.storages import planar_pairs
-from perp.kernels.sweeps import planar_blocked, planar_modulus
+from perp.kernels.sweeps import modulus, planar_blocked
 from perp.problems.inputs import freeze
 from perp.solvers.splitting.block_sweeps import make_block_sweeper
 from perp.solvers.splitting.sweeps import make_sweeper
@@ -158,7 +158,7 @@ def test_modulus_sweeps_are_those_of_the_twin(seed, keep, drop, plain):
     ours = u.copy()
     planar_pairs.velocity(*parts(problem.A), x, v)
     for _ in range(3):
-        planar_modulus.sweep_pairs(1, (keep, drop), contact, ours, bound.storage, bound.vectors)
+        modulus.sweep_planar_pairs(1, (keep, drop), contact, ours, bound.storage, bound.vectors)
         u, expected = modulus_twin(problem, u, step, keep, drop)
         np.testing.assert_allclose(ours, u, **CLOSE)
         np.testing.assert_allclose(x, expected, **CLOSE)

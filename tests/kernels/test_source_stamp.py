@@ -9,7 +9,7 @@ from pathlib import Path
 from plain_kernels import needs_compiler
 
 import perp.kernels
-from perp.kernels import source_stamp as stamps
+from perp.kernels import compile as stamps
 
 MODULES = [module.name for module in pkgutil.walk_packages(perp.kernels.__path__, "perp.kernels.")]
 

@@ -15,6 +15,7 @@ from scipy import sparse
 import perp
 from perp import gallery
 from perp.errors import MissingExtra
+from perp.kernels.factors import splittings
 from perp.linalg.krylov import cg
 from perp.linalg.preconditioners import (
     ICT,
@@ -152,14 +153,13 @@ def test_rows_after_the_contacts_stand_alone():
 
 
 def test_only_blocks_that_changed_are_factored_again(monkeypatch):
-    from perp.kernels.storages import block_diagonal
 
     problem = gallery.make("box_stack", n=48).problem
     preconditioner = BlockJacobiPreconditioner().prepare(problem)
     free, shift = np.ones(problem.n, dtype=bool), np.zeros(problem.n)
     preconditioner.follow(free, shift)
-    chosen, factor = [], block_diagonal.factor
-    monkeypatch.setattr(block_diagonal, "factor", lambda *a: (chosen.append(a[2].tolist()), factor(*a)))
+    chosen, factor = [], splittings.factor_blocks
+    monkeypatch.setattr(splittings, "factor_blocks", lambda *a: (chosen.append(a[2].tolist()), factor(*a)))
     free[4] = False
     preconditioner.follow(free, shift)
     shift[0] = 1.0

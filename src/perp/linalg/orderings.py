@@ -23,9 +23,9 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from perp.errors import suggest
-from perp.kernels.factors import level_structures as kernels
+from perp.kernels.factors import graphs
+from perp.kernels.factors import graphs as kernels
 from perp.kernels.factors import minimum_degree as minimum_degree_kernels
-from perp.kernels.factors import twins
 from perp.linalg.symbolic import Graph, Integers, adjacency, predict_flops
 from perp.problems.inputs import require_count
 
@@ -112,16 +112,16 @@ class _Twins(NamedTuple):
 def _gather_twins(graph: Graph) -> _Twins:
     """Rows with the same neighbours (themselves included) as one node: three rows a contact, twelve a box on a box."""
     hashes = np.empty(graph.n, dtype=np.uint64)
-    twins.hash_neighbourhoods(*graph, hashes)
+    graphs.hash_neighbourhoods(*graph, hashes)
     twin, mark = np.empty(graph.n, dtype=np.int64), np.empty(graph.n, dtype=np.int64)
-    twins.find_twins(*graph, hashes, np.argsort(hashes, kind="stable"), twin, mark)
+    graphs.find_twins(*graph, hashes, np.argsort(hashes, kind="stable"), twin, mark)
     models, weights = np.unique(twin, return_counts=True)
     if models.size == graph.n:
         return _Twins(graph, np.ones(graph.n, dtype=np.int64), np.arange(graph.n, dtype=np.int64))
     number = np.full(graph.n, -1, dtype=np.int64)
     number[models] = np.arange(models.size)
     pointers, indices = np.empty(models.size + 1, dtype=np.int64), np.empty_like(graph.indices)
-    twins.quotient_graph(*graph, models, number, pointers, indices)
+    graphs.quotient_graph(*graph, models, number, pointers, indices)
     small = Graph(pointers, indices[: pointers[-1]].copy())
     return _Twins(small, weights.astype(np.int64), np.argsort(number[twin], kind="stable"))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem, suggest
-from perp.kernels.contacts import cones, contact_bounds
+from perp.kernels.measures import projection
 from perp.problems.box import checked_bounds
 from perp.problems.coefficients import checked_friction, find_levers, find_strength, require_dimension
 from perp.problems.contact_projection import nearest_of_contacts
@@ -206,7 +206,7 @@ class ContactProblem(Problem):
             projected[self.contact_rows :] = np.clip(projected[self.contact_rows :], self.lower, self.upper)
         else:
             width, law = np.uint64(self.dimension), law_number(self)
-            contact_bounds.project_contacts(width, law, self.friction, self.lower, self.upper, projected)
+            projection.project_contacts(width, law, self.friction, self.lower, self.upper, projected)
         return projected
 
     def with_model(
@@ -334,7 +334,12 @@ def law_number(problem: ContactProblem) -> np.uint64:
 
 @cache
 def _law_numbers() -> dict[str, np.uint64]:
-    return {"box": cones.BOXES, "cone": cones.DISCS, "convex": cones.CONES, "disc": cones.FIXED_DISCS}
+    return {
+        "box": projection.BOXES,
+        "cone": projection.DISCS,
+        "convex": projection.CONES,
+        "disc": projection.FIXED_DISCS,
+    }
 
 
 def _count_extra_rows(extra_rows: int | None, lower: Any, upper: Any, n: int) -> int:

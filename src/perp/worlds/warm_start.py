@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import suggest
-from perp.kernels.worlds import touches
+from perp.kernels.contacts import point_contacts
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.residuals import Watch
@@ -23,7 +23,7 @@ def carry_impulses(old: Contacts, x: Vector, new: Contacts, match: NDArray[np.in
     d = new.dimension
     start = np.zeros(rows)
     frames = (np.ascontiguousarray(contacts.frame).reshape(-1) for contacts in (old, new))
-    touches.carry(np.uint64(d), match, np.array(x), *frames, start)
+    point_contacts.carry(np.uint64(d), match, np.array(x), *frames, start)
     others = x[d * len(old) :]
     if others.size == rows - d * len(new):
         start[d * len(new) :] = others

@@ -159,11 +159,11 @@ for problem in (
         result = perp.solve(problem, method, max_iterations=3, x0=np.ones(problem.n))
         problem.A.velocity(result), result.verify()
 counts = {}
-for module in ("storages.planar_pairs", "sweeps.planar_blocked", "sweeps.planar_modulus", "sweeps.nncg"):
+for module in ("storages.planar_pairs", "sweeps.planar_blocked", "sweeps.modulus", "sweeps.nncg"):
     loaded = importlib.import_module("perp.kernels." + module)
     for name, item in vars(loaded).items():
         if hasattr(item, "signatures") and item.py_func.__module__ == loaded.__name__:
-            if "forceinline" not in item.targetoptions and (module != "sweeps.nncg" or name.startswith("planar")):
+            if "forceinline" not in item.targetoptions and (module[:8] == "storages" or "planar" in module + name):
                 counts[f"{module}.{name}"] = len(item.signatures)
 print(json.dumps(counts))
 """

@@ -10,7 +10,7 @@ import numpy as np
 
 from perp.kernels.blas import add_product_transposed
 from perp.kernels.compile import kernel
-from perp.kernels.factors.cholesky import (
+from perp.kernels.factors.dense_factors import (
     BLOCK,
     DEPENDENT,
     combine_columns,

@@ -12,8 +12,7 @@ import math
 import numpy as np
 
 from perp.kernels.compile import inlined, kernel
-from perp.kernels.contacts.cones import DISCS, FIXED_DISCS, project_on_cone
-from perp.kernels.measures.projection import clip, disc_factor
+from perp.kernels.measures.projection import DISCS, FIXED_DISCS, clip, disc_factor, project_on_cone
 
 ONE, FOUR = np.uint64(1), np.uint64(4)
 

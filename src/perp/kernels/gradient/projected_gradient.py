@@ -13,8 +13,7 @@ import math
 import numpy as np
 
 from perp.kernels.compile import kernel
-from perp.kernels.contacts.cones import FIXED_DISCS, project_on_cone
-from perp.kernels.measures.projection import clip, disc_factor
+from perp.kernels.measures.projection import FIXED_DISCS, clip, disc_factor, project_on_cone
 
 ONE = np.uint64(1)
 ROUNDING = 1e-14

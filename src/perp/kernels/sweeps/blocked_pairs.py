@@ -19,8 +19,8 @@ from __future__ import annotations
 import numpy as np
 
 from perp.kernels.compile import kernel, uncounted
-from perp.kernels.contacts.cones import BOXES, DISCS, tangent_limit
 from perp.kernels.contacts.local_contacts import rests, solve_contact
+from perp.kernels.measures.projection import BOXES, DISCS, tangent_limit
 from perp.kernels.storages.body_pairs import U2, U3, U6, U8, U12, U36, pair_of, project_row, push_contact, row_slack
 from perp.kernels.sweeps.sweeping import sweep
 

@@ -16,8 +16,8 @@ import math
 import numpy as np
 
 from perp.kernels.compile import kernel, uncounted
-from perp.kernels.contacts.cones import BOXES, DISCS
 from perp.kernels.contacts.local_contacts import rests, solve_convex
+from perp.kernels.measures.projection import BOXES, DISCS
 from perp.kernels.storages.planar_pairs import U1, U2, U3, look, project_row, push_contact, row_of, row_slack
 from perp.kernels.sweeps.sweeping import sweep
 

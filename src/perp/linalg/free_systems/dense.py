@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.kernels import blas
-from perp.kernels.factors import lu
+from perp.kernels.factors import dense_factors
 from perp.kernels.storages import dense
 from perp.linalg.cholesky import Border, DenseCholesky, NotFinite, dependence, read_only
 from perp.linalg.free_systems.base import FreeSystem, Mask
@@ -107,7 +107,8 @@ class DenseGeneral(FreeSystem):
         n = self._A.shape[0]
         self._address = blas.product_address()
         self._factor, self._exchange = np.empty(n * n), np.empty(n, dtype=np.int64)
-        self._inverse, self._work = np.empty(lu.BLOCK * lu.BLOCK), np.empty(n * lu.BLOCK)
+        self._inverse = np.empty(dense_factors.BLOCK * dense_factors.BLOCK)
+        self._work = np.empty(n * dense_factors.BLOCK)
         self._row_size = np.abs(self._A).max(axis=1, initial=0.0)
         self._free = np.empty(0, dtype=np.intp)
         self._flops = 0.0
@@ -118,10 +119,12 @@ class DenseGeneral(FreeSystem):
         operations = 2.0 * size**3 / 3.0
         begun = DENSE.require(operations)
         self._free = rows
-        lu.gather_square(self._A, self._free.astype(np.int64), size, self._factor)
+        dense_factors.gather_whole_square(self._A, self._free.astype(np.int64), size, self._factor)
         self._factor[: size * size : size + 1] += shift[self._free]
         floor = dependence(size) * self._row_size[self._free]
-        small = lu.factor(self._address, self._factor, size, floor, self._exchange, self._inverse, self._work)
+        small = dense_factors.factor_lu(
+            self._address, self._factor, size, floor, self._exchange, self._inverse, self._work
+        )
         if small < 0:
             raise NotFinite("the matrix, or a number on the way to its factor, is not finite")
         self.dependent: int = int(small)
@@ -132,7 +135,7 @@ class DenseGeneral(FreeSystem):
 
     def solve(self, r: Vector) -> Vector:
         part = r[self._free]
-        lu.solve(self._factor, part.size, self._exchange, part)
+        dense_factors.solve_lu(self._factor, part.size, self._exchange, part)
         dx = np.zeros(r.size)
         dx[self._free] = part
         return dx

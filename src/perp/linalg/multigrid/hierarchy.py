@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.grid import regions
-from perp.kernels.multigrid import cycle, finest, steps
+from perp.kernels.grid import nesting
+from perp.kernels.multigrid import cycle, finest
 from perp.kernels.multigrid import levels as kernels
 from perp.linalg.multigrid.level_table import Sizes, Table, coupling_strengths, grid_sizes, make_table, used_axes
 from perp.problems.inputs import Vector, freeze
@@ -123,7 +123,7 @@ class GridHierarchy:
     def measure_plane(self, b: Vector, x: Vector, d: Vector, s: Vector) -> tuple[float, ...]:
         """(A x + b) · d, (A x + b) · s, d · A d, d · A s, s · A s."""
         sizes, lines = self.table[0, :3], self._work[:2]
-        found: tuple[float, ...] = steps.measure_plane(*sizes, *self._stencil, self.A.centre, b, x, d, s, *lines)
+        found: tuple[float, ...] = finest.measure_plane(*sizes, *self._stencil, self.A.centre, b, x, d, s, *lines)
         return found
 
     @property
@@ -163,5 +163,5 @@ def find_grid_regions(A: StencilOperator, rounding: float) -> tuple[NDArray[np.u
     assert sizes is not None
     region, is_open = np.empty(A.n, dtype=np.uint32), np.empty(A.n, dtype=np.bool_)
     arguments = stencil_arguments(A, sizes)
-    regions.find_regions(*(np.uint64(size) for size in sizes), *arguments, A.centre, rounding, region, is_open)
+    nesting.find_regions(*(np.uint64(size) for size in sizes), *arguments, A.centre, rounding, region, is_open)
     return region, is_open

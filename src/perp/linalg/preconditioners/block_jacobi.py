@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.kernels.storages import block_diagonal
+from perp.kernels.factors import splittings
 from perp.linalg.cholesky import dependence
 from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe, positive_diagonal
 from perp.problems.friction import ContactProblem
@@ -34,13 +34,13 @@ class _Blocks(Preconditioner):
         self._free, self._shift = free.copy(), shift.copy()
         changed = np.flatnonzero(differs[: self._in_blocks].reshape(self._count, self._size).any(axis=1))
         floor = dependence(self._size)
-        block_diagonal.factor(self._blocks, self._size, changed, self._free, self._shift, floor, self._factors)
+        splittings.factor_blocks(self._blocks, self._size, changed, self._free, self._shift, floor, self._factors)
         rest = slice(self._in_blocks, None)
         self._single = positive_diagonal(self._diagonal[rest], shift[rest])
 
     def apply(self, r: Vector) -> Vector:
         z = np.where(self._free, r, 0.0)
-        block_diagonal.solve(self._factors, self._size, self._count, z)
+        splittings.solve_blocks(self._factors, self._size, self._count, z)
         z[self._in_blocks :] /= self._single
         return z
 

@@ -18,8 +18,8 @@ from typing import ClassVar
 import numpy as np
 
 from perp.errors import suggest
-from perp.kernels.factors import incomplete_cholesky
-from perp.kernels.factors import incomplete_cholesky as kernels
+from perp.kernels.factors import incomplete
+from perp.kernels.factors import incomplete as kernels
 from perp.linalg.cholesky import dependence
 from perp.linalg.orderings import METHODS
 from perp.linalg.preconditioners.base import Preconditioner, Recipe
@@ -63,7 +63,7 @@ class _ZeroFill(IncompleteFactor):
 
 class _Decoupled(_ZeroFill):
     def _make(self) -> None:
-        if not self._succeeds(incomplete_cholesky.DECOUPLE):
+        if not self._succeeds(incomplete.DECOUPLE):
             self._compensate()
 
 
@@ -82,7 +82,7 @@ class _PartlyShifted(_ZeroFill):
         self._gamma = gamma
 
     def _make(self) -> None:
-        usable = self._succeeds(incomplete_cholesky.SHIFT)
+        usable = self._succeeds(incomplete.SHIFT)
         self._shifts = int(self._times.sum())
         if not usable:
             self._compensate()
@@ -90,7 +90,7 @@ class _PartlyShifted(_ZeroFill):
 
 class _Imaginary(_ZeroFill):
     def _make(self) -> None:
-        if not self._succeeds(incomplete_cholesky.TAKE_MAGNITUDE):
+        if not self._succeeds(incomplete.TAKE_MAGNITUDE):
             self._compensate()
 
 

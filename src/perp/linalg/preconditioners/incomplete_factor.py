@@ -14,8 +14,8 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.factors import incomplete_cholesky
-from perp.kernels.factors import incomplete_cholesky as kernels
+from perp.kernels.factors import incomplete
+from perp.kernels.factors import incomplete as kernels
 from perp.linalg.cholesky import dependence
 from perp.linalg.orderings import order
 from perp.linalg.plan import with_diagonal
@@ -125,7 +125,7 @@ class IncompleteFactor(Preconditioner):
         count, alpha = self._triangle.count, 0.0
         for _ in range(MOST_SHIFTS):
             self._added[:count] = alpha * self._triangle.size[:count]
-            if self._succeeds(incomplete_cholesky.STOP):
+            if self._succeeds(incomplete.STOP):
                 return
             self._shifts += 1
             alpha = alpha * growth if alpha > 0.0 else first
@@ -135,9 +135,9 @@ class IncompleteFactor(Preconditioner):
         """P = diag(A)."""
         self._added[:] = 0.0
         self._attempt(
-            incomplete_cholesky.DECOUPLE, 1.0
+            incomplete.DECOUPLE, 1.0
         )  # no pivot exceeds its diagonal entry, so that every row counts as dependent
-        self._kind[: self._triangle.count] = incomplete_cholesky.DECOUPLED
+        self._kind[: self._triangle.count] = incomplete.DECOUPLED
 
 
 class LowerTriangle:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.kernels.factors import incomplete_threshold as kernels
+from perp.kernels.factors import incomplete as kernels
 from perp.linalg.preconditioners.base import Preconditioner
 from perp.linalg.preconditioners.incomplete_cholesky import IncompleteRecipe, require_shifts
 from perp.linalg.preconditioners.incomplete_factor import FIRST_SHIFT, GROWTH, IncompleteFactor, Indices
@@ -41,7 +41,7 @@ class _Threshold(IncompleteFactor):
     def _attempt(self, rule: int, tolerance: float) -> bool:
         t, done, full = self._triangle, 0, True
         while full:
-            done, full = kernels.factor(
+            done, full = kernels.factor_by_threshold(
                 done, t.count, rule, tolerance, self._recipe.drop_tolerance, self._largest,
                 t.start, t.row, t.values, t.size, self._added,
                 self._start, self._row, self._values, self._row_first, self._row_last, self._next, self._column,

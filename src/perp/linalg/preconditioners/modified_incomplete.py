@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.kernels.factors import modified_cholesky as kernels
+from perp.kernels.factors import incomplete as kernels
 from perp.linalg.preconditioners.base import Preconditioner
 from perp.linalg.preconditioners.grid_factor import MOST_AXES, GridFactor
 from perp.linalg.preconditioners.incomplete_cholesky import IncompleteRecipe
@@ -37,7 +37,7 @@ class _Modified(IncompleteFactor):
 
     def _attempt(self, rule: int, tolerance: float) -> bool:
         t = self._triangle
-        kernels.factor(
+        kernels.factor_modified(
             t.count, self._tau, self._sigma,
             t.start, t.row, t.row_first, t.row_next, t.column, t.values,
             t.size, self._lowered, self._values, self._kind, self._place,

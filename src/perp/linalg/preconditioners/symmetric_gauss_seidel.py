@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.kernels.sweeps import symmetric_gauss_seidel
+from perp.kernels.factors import splittings
 from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe, positive_diagonal
 from perp.problems.inputs import Vector
 from perp.problems.operators import Operator
@@ -20,7 +20,7 @@ class _Sweep(Preconditioner):
         rows = A.compressed()
         self._rows = (rows.pointers, rows.indices, rows.values)
         below, above = np.empty(rows.n, dtype=np.uint64), np.empty(rows.n, dtype=np.uint64)
-        symmetric_gauss_seidel.split(rows.pointers, rows.indices, below, above)
+        splittings.split_rows(rows.pointers, rows.indices, below, above)
         self._parts = (below, above)
         self._given = diagonal
         self._diagonal = np.empty(0)
@@ -32,7 +32,7 @@ class _Sweep(Preconditioner):
 
     def apply(self, r: Vector) -> Vector:
         z = np.where(self._free, r, 0.0)
-        symmetric_gauss_seidel.solve(*self._rows, *self._parts, self._diagonal, self._free, z)
+        splittings.sweep_both_ways(*self._rows, *self._parts, self._diagonal, self._free, z)
         return z
 
     def report(self) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.storages import pair_products, planar_pairs
+from perp.kernels.storages import planar_pairs
 from perp.problems.inputs import Vector
 from perp.problems.operators.masses import PlanarMasses
 from perp.problems.operators.pairs import Pairs
@@ -28,7 +28,7 @@ class PlanarPairs(Pairs):
         return v
 
     def _times(self, v: Vector, out: Vector) -> None:
-        pair_products.times_planar(self.bodies, self.jacobian, v, out)
+        planar_pairs.times_planar(self.bodies, self.jacobian, v, out)
 
     def slack(self, compliance: Vector, b: Vector, x: Vector, out: Vector) -> None:
         work = np.empty(3 * (self.body_count + 1))

@@ -24,7 +24,7 @@ from math import isfinite, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.contacts import cones
+from perp.kernels.measures import projection
 from perp.problems.inputs import Vector
 from perp.solvers.gradient.projection import FeasibleSet
 
@@ -129,7 +129,7 @@ def row_states(feasible: FeasibleSet, z: Vector, w: Vector) -> NDArray[np.int8]:
     width, contacts = int(feasible.width), feasible.friction.size
     states = np.where(w != 0.0, AT_BOUND, FREE).astype(np.int8)
     rows = slice(width * contacts)
-    has_own_normals = feasible.law == cones.FIXED_DISCS
+    has_own_normals = feasible.law == projection.FIXED_DISCS
     if has_own_normals and width == 2:
         return states  # a disc in the plane is an interval
     together = slice(1 if has_own_normals else 0, width)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perp.kernels.contacts import cones
 from perp.kernels.gradient import projected_gradient as kernels
+from perp.kernels.measures import projection
 from perp.problems.friction import ContactProblem, law_number
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
@@ -39,7 +39,7 @@ class FeasibleSet:
             width = np.uint64(problem.dimension)
             return FeasibleSet(width, law_number(problem), problem.friction, problem.lower, problem.upper, weight)
         lower, upper = problem.bounds(problem.b)
-        return FeasibleSet(np.uint64(1), cones.BOXES, freeze(np.zeros(0)), lower, upper, weight)
+        return FeasibleSet(np.uint64(1), projection.BOXES, freeze(np.zeros(0)), lower, upper, weight)
 
     def project_step(self, point: Vector, gradient: Vector, shift: Vector, step: float, target: Vector) -> None:
         """target = P(point - step W (gradient + shift)), P the projection on the set."""
@@ -51,7 +51,7 @@ class FeasibleSet:
         lower = freeze(np.where(np.isinf(self.lower), -np.inf, 0.0))
         upper = freeze(np.where(np.isinf(self.upper), np.inf, 0.0))
         ray, still = np.empty(direction.size), np.zeros(direction.size)
-        friction = freeze(np.zeros(self.friction.size)) if self.law == cones.FIXED_DISCS else self.friction
+        friction = freeze(np.zeros(self.friction.size)) if self.law == projection.FIXED_DISCS else self.friction
         free = FeasibleSet(self.width, self.law, friction, lower, upper, self.weight)
         free.project_step(direction, still, np.zeros(self.friction.size), 0.0, ray)
         return ray

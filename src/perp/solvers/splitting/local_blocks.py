@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.sweeps import block_setup
+from perp.kernels.sweeps import blocked
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 
@@ -30,7 +30,7 @@ def prepare_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint6
     local = np.empty(problem.contacts * cells)
     width, blocks = np.uint64(problem.dimension), problem.contact_blocks.reshape(-1)
     limits = (LEAST_SHARE, STRONGEST_COUPLING)
-    block_setup.prepare(blocks, width, float(relaxation), problem.model == "box", *limits, np.uint64(cells), local)
+    blocked.prepare(blocks, width, float(relaxation), problem.model == "box", *limits, np.uint64(cells), local)
     parts = local.reshape(-1, cells)
     if problem.model == "disc":
         parts[:, 8:] = _tangent_axes(problem, relaxation)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.kernels.sweeps import colouring
+from perp.kernels.sweeps import sweeping
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import freeze
 from perp.problems.problem import Problem
@@ -88,7 +88,7 @@ def colour(touching: sparse.csr_array) -> NDArray[np.uint32]:
     colours = np.zeros(count, dtype=np.uint32)
     taken = np.full(count + 1, -1, dtype=np.int64)
     pointers, neighbours = (freeze(part.astype(np.uint32)) for part in (touching.indptr, touching.indices))
-    colouring.colour_greedily(pointers, neighbours, colours, taken)
+    sweeping.colour_greedily(pointers, neighbours, colours, taken)
     return colours
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.kernels.fluid import fields as fluid_fields
+from perp.kernels.fluid import fields as fluid_transfer
 from perp.kernels.fluid import motion as fluid_motion
-from perp.kernels.fluid import transfer as fluid_transfer
-from perp.kernels.fluid import walls as fluid_walls
+from perp.kernels.fluid import motion as fluid_walls
 from perp.problems.inputs import Vector
 from perp.worlds.fluid.pressure import Flags, PressureProblem, for_kernels
 from perp.worlds.fluid.surface import find_attached

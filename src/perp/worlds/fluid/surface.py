@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels.fluid import surface as fluid_surface
-from perp.kernels.fluid import transfer as fluid_transfer
+from perp.kernels.fluid import fields as fluid_transfer
+from perp.kernels.fluid import pressure as fluid_surface
 from perp.problems.inputs import Vector
 from perp.worlds.fluid.pressure import Flags, for_kernels
 from perp.worlds.fluid.vessel import Vessel

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.fluid import walls as fluid_walls
+from perp.kernels.fluid import motion as fluid_walls
 from perp.problems.inputs import Vector, freeze
 from perp.worlds.fluid.grid import StaggeredGrid
 from perp.worlds.fluid.solids import Distance, sample_solid

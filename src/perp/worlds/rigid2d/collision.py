@@ -8,8 +8,8 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from perp.kernels.worlds import discs
 from perp.kernels.worlds import discs as kernels
-from perp.kernels.worlds import discs_contacts, discs_walls
 from perp.problems.inputs import Vector
 from perp.worlds.contacts import Contacts
 from perp.worlds.rigid2d.discs import Discs
@@ -68,9 +68,9 @@ class Collision:
         known = (position, self.discs.radius, self.discs.surface)
         written = (bodies, point, frame, gap, friction, restitution, identity)
         first, last = np.uint64(between), np.uint64(count)
-        discs_contacts.describe_pairs(self.pairs, first, *known, *written)
+        discs.describe_pairs(self.pairs, first, *known, *written)
         walls = (self.walls.numbers, self.walls.is_segment, self.walls.surface)
-        discs_contacts.describe_touched_walls(self.touched, first, last, *known, *walls, *written)
+        discs.describe_touched_walls(self.touched, first, last, *known, *walls, *written)
         return DiscContacts(
             bodies.reshape(-1, 2),
             point.reshape(-1, 2),
@@ -99,7 +99,7 @@ class Collision:
         known = (position, velocity, self.discs.radius, self.discs.inverse_mass)
         walls = (self.walls.numbers, self.walls.is_segment)
         while True:
-            found = int(discs_walls.find_touched_walls(*known, *walls, self.margin, dt, self.touched))
+            found = int(discs.find_touched_walls(*known, *walls, self.margin, dt, self.touched))
             if 2 * found <= self.touched.size:
                 return found
             self.touched = np.zeros(3 * found, dtype=np.uint32)
@@ -117,5 +117,5 @@ def _ordinary_radius(radius: Vector) -> float:
 def match(old: DiscContacts, new: DiscContacts) -> NDArray[np.int64]:
     """For each new contact the number of the old one of the same identity, or -1."""
     numbers = np.empty(len(new), dtype=np.int64)
-    discs_contacts.match_sorted(old.identity, new.identity, numbers)
+    discs.match_sorted(old.identity, new.identity, numbers)
     return numbers

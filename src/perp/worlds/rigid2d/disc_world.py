@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.worlds import discs_contacts
+from perp.kernels.worlds import discs
 from perp.problems.constraint_rows import CORRECTED, ContactRows, assemble_step
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze, require_number, require_share
@@ -132,7 +132,7 @@ class DiscWorld(ContactWorld):
         rows = 2 * len(contacts)
         bodies, jacobian = np.empty(2 * rows, dtype=np.int64), np.empty(6 * rows)
         frame, radius = contacts.frame.reshape(-1), self.discs.radius
-        discs_contacts.write_rows(contacts.bodies.reshape(-1), frame, contacts.gap, radius, bodies, jacobian)
+        discs.write_rows(contacts.bodies.reshape(-1), frame, contacts.gap, radius, bodies, jacobian)
         return bodies.reshape(-1, 2), jacobian.reshape(-1, 2, 3)
 
     def _free_velocity(self, dt: float) -> Vector:

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.newton import policies
+from perp.kernels.newton import minimum_map
 from perp.linalg.free_systems import choose_system, factor_or_exchange, purify, small_shift
 from perp.linalg.krylov import FreeProduct, Solution
 from perp.linalg.preconditioners import Recipe
@@ -188,7 +188,7 @@ class KrylovEquation(Equation):
         share = right / unit
         if self._rows is not None:
             share *= self._rows
-        policies.keep(active, share)
+        minimum_map.keep(active, share)
         solution = self._krylov(
             self._product,
             share,

@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.newton import policies
+from perp.kernels.newton import minimum_map
 from perp.linalg.free_systems import small_shift
 from perp.linalg.krylov import Ending, FreeProduct, Solution, Workspace, cg
 from perp.linalg.preconditioners import Recipe
@@ -71,10 +71,10 @@ class FreeEquation:
 
     def measure(self, y: Vector) -> float:
         """||D y_F||; `solve` and `advance` then speak of this y."""
-        largest, squares = policies.gather(self._free, y, self._scale, 1.0, self._right)
+        largest, squares = minimum_map.gather(self._free, y, self._scale, 1.0, self._right)
         self._unit = power_of_two(largest)
         if not 2.0**-100 < self._unit < 2.0**100:  # squares could overflow, or lose what they are made of
-            _, squares = policies.gather(self._free, y, self._scale, 1.0 / self._unit, self._right)
+            _, squares = minimum_map.gather(self._free, y, self._scale, 1.0 / self._unit, self._right)
             return sqrt(squares) * self._unit
         self._unit = 1.0
         return sqrt(squares)
@@ -95,7 +95,7 @@ class FreeEquation:
 
     def advance(self, found: Solution, lower: Vector, upper: Vector, x: Vector, inside: Vector) -> bool:
         """x += dx, and the point within the bounds that is nearest to it; whether all is finite."""
-        return bool(policies.advance(self._unit, self._scale, found.x, lower, upper, x, inside) == 0.0)
+        return bool(minimum_map.advance(self._unit, self._scale, found.x, lower, upper, x, inside) == 0.0)
 
     def _run(self, tolerance: float) -> Solution:
         found = cg(

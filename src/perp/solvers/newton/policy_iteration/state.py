@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.kernels.measures import index_sets
-from perp.kernels.newton import policies
+from perp.kernels.newton import minimum_map
 from perp.linalg.krylov import Solution
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
@@ -58,15 +58,15 @@ class PolicyState(State):
     def load_kernels(self, problem: Problem) -> None:
         """Call what a step calls, on copies."""
         problem.A.slack(self.point, problem.b, self.y)
-        policies.choose(self.point, self.y, self.lower, self.upper, self.weight, 0.0, self.sets, self.wanted)
-        policies.place(self.sets.copy(), self.lower, self.upper, self.point.copy(), self.free)
+        minimum_map.choose(self.point, self.y, self.lower, self.upper, self.weight, 0.0, self.sets, self.wanted)
+        minimum_map.place(self.sets.copy(), self.lower, self.upper, self.point.copy(), self.free)
         index_sets.fingerprint(self.sets)
 
     def begin_at(self, problem: Problem, x: Vector) -> None:
         """Begin at this x within the bounds."""
         self.x[:] = self.point[:] = x
         placed = (self.point, self.lower, self.upper, self.weight, problem.b, self.sets)
-        self.bias = policies.sort(*placed)
+        self.bias = minimum_map.sort(*placed)
         self.known = False
 
     @property
@@ -80,7 +80,7 @@ class PolicyState(State):
             problem.A.slack(self.point, problem.b, self.y)
         noise = EPSILON * (self.largest + self.bias)
         compared = (self.point, self.y, self.lower, self.upper, self.weight, noise)
-        changed, self.largest = policies.choose(*compared, self.sets, self.wanted)
+        changed, self.largest = minimum_map.choose(*compared, self.sets, self.wanted)
         is_first = self.least < 0
         self.counters["policies"] += 1
         self.counters["changed_rows"] = float(changed)
@@ -119,7 +119,7 @@ class PolicyState(State):
     def settle(self, problem: Problem, is_same: bool) -> float:
         """Put rows at their bounds and measure what the equations of the others have left."""
         if not is_same:
-            if policies.place(self.sets, self.lower, self.upper, self.point, self.free):
+            if minimum_map.place(self.sets, self.lower, self.upper, self.point, self.free):
                 problem.A.slack(self.point, problem.b, self.y)
             self.equation.follow(self.free)
             self.stuck = 0

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.worlds import joints_points
+from perp.kernels.worlds import joints
 from perp.problems.inputs import Vector, freeze
 from perp.worlds.rigid3d.joints.joint import AnchoredJoint
 from perp.worlds.rigid3d.joints.part import Part, Piece, Row, equation, local_anchors
@@ -44,4 +44,4 @@ class HeldPoints(Part):
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
         position, rotation = poses.position.reshape(-1), poses.rotation.reshape(-1)
-        joints_points.hold_points(position, rotation, self.bodies, self.arms, self.first_row, jacobian, value)
+        joints.hold_points(position, rotation, self.bodies, self.arms, self.first_row, jacobian, value)

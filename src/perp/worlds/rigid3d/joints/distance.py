@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
-from perp.kernels.worlds import joints_points
+from perp.kernels.worlds import joints
 from perp.problems.inputs import Vector, freeze, require_number
 from perp.worlds.rigid3d.joints.joint import Joint, as_point
 from perp.worlds.rigid3d.joints.part import Group, Part, Piece, Row, equation, local_anchors
@@ -68,4 +68,4 @@ class Distances(Part):
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
         position, rotation = poses.position.reshape(-1), poses.rotation.reshape(-1)
         constants = (self.bodies, self.arms, self.length, self.sign, self.first_row)
-        joints_points.keep_distance(position, rotation, *constants, jacobian, value)
+        joints.keep_distance(position, rotation, *constants, jacobian, value)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.worlds import joints_turns
+from perp.kernels.worlds import joints
 from perp.problems.inputs import Vector, freeze
 from perp.worlds.rigid3d.joints.ball import held_point
 from perp.worlds.rigid3d.joints.joint import BendingJoint
@@ -44,4 +44,4 @@ class EqualOrientations(Part):
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
         rotation, orientation = poses.rotation.reshape(-1), poses.orientation.reshape(-1)
-        joints_turns.keep_orientation(rotation, orientation, self.bodies, self.rest, self.first_row, jacobian, value)
+        joints.keep_orientation(rotation, orientation, self.bodies, self.rest, self.first_row, jacobian, value)

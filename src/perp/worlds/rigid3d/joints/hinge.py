@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
-from perp.kernels.worlds import joints_turns
+from perp.kernels.worlds import joints
 from perp.problems.constraint_rows import Softness
 from perp.problems.inputs import Vector, freeze, require_real
 from perp.worlds.rigid3d.joints.ball import held_point
@@ -94,9 +94,7 @@ class ParallelAxes(Part):
         self.directions: Vector = freeze(directions.reshape(-1))
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
-        joints_turns.keep_parallel(
-            poses.rotation.reshape(-1), self.bodies, self.directions, self.first_row, jacobian, value
-        )
+        joints.keep_parallel(poses.rotation.reshape(-1), self.bodies, self.directions, self.first_row, jacobian, value)
 
 
 def across(axis: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -131,4 +129,4 @@ class HingeAngle(Part):
         """Bring `angle` up to date, and write the rows."""
         rotation, orientation = poses.rotation.reshape(-1), poses.orientation.reshape(-1)
         constants = (self.bodies, self.axis, self.rest, self.limits, self.rows)
-        joints_turns.follow_angle(rotation, orientation, *constants, angle, jacobian, value)
+        joints.follow_angle(rotation, orientation, *constants, angle, jacobian, value)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
-from perp.kernels.worlds import joints_turns
+from perp.kernels.worlds import joints
 from perp.problems.inputs import Vector, freeze
 from perp.worlds.rigid3d.joints.ball import held_point
 from perp.worlds.rigid3d.joints.joint import BendingJoint, as_axis
@@ -64,4 +64,4 @@ class AxesAtAnAngle(Part):
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
         rotation = poses.rotation.reshape(-1)
-        joints_turns.keep_angle(rotation, self.bodies, self.directions, self.angle, self.first_row, jacobian, value)
+        joints.keep_angle(rotation, self.bodies, self.directions, self.angle, self.first_row, jacobian, value)

@@ -1,4 +1,8 @@
-"""Incomplete Cholesky factors without fill (THESIS Algorithms 4 and 6, sections 4.1.2 and 4.1.4), and the solves.
+"""Incomplete Cholesky factors, and the solves with them.
+
+* `factor`: without fill (THESIS Algorithms 4 and 6, sections 4.1.2 and 4.1.4)
+* `factor_by_threshold`: with a drop tolerance and p entries a column (THESIS Algorithm 5); finds the pattern of L
+* `factor_modified`: without fill, what is dropped comes off the diagonal (Gustafsson 1978)
 
 A triangle lies by columns: column j is `start[j]` to `start[j + 1]` of `row` and of its numbers, the diagonal entry
 first, rows rising. Its rows are lists through the same entries: `row_first[i]` is the place of the first entry of row i
@@ -17,18 +21,19 @@ import numpy as np
 
 from perp.kernels.compile import inlined, kernel
 
-NONE = -1
+ONE = np.uint64(1)
 
+
+# -- without fill ------------------------------------------------------------------------------------------------------
+
+
+NONE = -1
 REGULAR, SMALL, IMAGINARY, DECOUPLED = 0, 1, 2, 3
 """Kinds of columns: the pivot is well above zero; at rounding level; negative, and its magnitude taken; or left out."""
-
 STOP, DECOUPLE, TAKE_MAGNITUDE, SHIFT = 0, 1, 2, 3
 """What to do at a negative pivot."""
-
 MOST_RAISED = 1.0
 """SHIFT raises no diagonal entry further that was raised by this share of itself: beyond it, P loses what A couples."""
-
-ONE = np.uint64(1)
 
 
 @kernel
@@ -231,3 +236,165 @@ def guess_condition(count, start, row, L, size, work):
             return inf
         amplification = max(amplification, abs(work[k]) * sqrt(size[k]))
     return growth * amplification
+
+
+# -- with a drop tolerance ---------------------------------------------------------------------------------------------
+
+
+@inlined
+def _find_column(j, drop, start, row, given, L_start, L_row, L, row_first, row_next, column, mark, touched, value):
+    """A_:j - sum_i L_ji L_:i into `value`, for the rows in `touched`; returns how many those are."""
+    count = 0
+    for q in range(start[j], start[j + 1]):
+        k = row[q]
+        mark[k] = j
+        value[k] = given[q]
+        touched[count] = k
+        count += 1
+    p = row_first[j]
+    while p != NONE:
+        factor = L[p]
+        if factor != 0.0:
+            for q in range(p, L_start[column[p] + 1]):
+                k = L_row[q]
+                if mark[k] != j:
+                    mark[k] = j
+                    value[k] = 0.0
+                    touched[count] = k
+                    count += 1
+                value[k] -= factor * L[q]  #                        line 20
+                if abs(value[k]) < drop and k != j:
+                    value[k] = 0.0  #                               line 22
+        p = row_next[p]
+    return count
+
+
+@inlined
+def _scale_column(j, root, count, drop, drop_scaled, touched, value, magnitude):
+    """Divide by the root of the pivot and keep in `touched`, without the diagonal, what is large; returns how many."""
+    kept = 0
+    for at in range(count):
+        k = touched[at]
+        if k == j or value[k] == 0.0 or abs(value[k]) < drop:  #    line 6
+            continue
+        value[k] /= root  #                                         line 12
+        if abs(value[k]) < drop_scaled:  #                          line 13
+            continue
+        touched[kept] = k
+        magnitude[kept] = abs(value[k])
+        kept += 1
+    return kept
+
+
+@kernel
+def factor_by_threshold(
+    first, count, rule, tolerance, relative_drop, largest, start, row, given, size, added,
+    L_start, L_row, L, row_first, row_last, row_next, column, kind, mark, touched, value, magnitude,
+):  # fmt: skip
+    """Columns `first` to `count`; returns how many are done and why it ended: all, a negative pivot, no room in L.
+
+    Pivots that are small or negative are treated as in `factor`.
+    """
+    if first == 0:
+        L_start[0] = 0
+        for j in range(count):
+            row_first[j] = mark[j] = NONE
+    for j in range(first, count):
+        at = L_start[j]
+        if at + 1 + min(largest, count - 1 - j) > L.size:
+            return j, True
+        total = 0.0
+        for q in range(start[j], start[j + 1]):
+            total += given[q] * given[q]
+        drop = relative_drop * sqrt(total)  #                       line 3
+        made = _find_column(
+            j, drop, start, row, given, L_start, L_row, L, row_first, row_next, column, mark, touched, value
+        )
+        pivot, least = value[j] + added[j], tolerance * size[j]
+        kind[j] = REGULAR
+        kept = 0
+        if pivot > least:
+            root = sqrt(pivot)  #                                   line 10
+            kept = _scale_column(j, root, made, drop, drop / sqrt(size[j]), touched, value, magnitude)
+        else:
+            root = sqrt(size[j] + added[j])
+            kind[j] = SMALL
+            if not pivot >= -least:
+                if rule == STOP:
+                    return j, False
+                kind[j] = DECOUPLED
+                p = row_first[j]
+                while p != NONE:
+                    L[p] = 0.0
+                    p = row_next[p]
+        bar, ties = -1.0, 0
+        if largest == 0:
+            kept = 0
+        if kept > largest:  #                                       line 17: above the bar, and of those on it the first
+            magnitude[:kept].sort()
+            bar = magnitude[kept - largest]
+            while ties < largest and magnitude[kept - largest + ties] == bar:
+                ties += 1
+        touched[:kept].sort()
+        L_row[at] = j
+        L[at] = root
+        at += 1
+        for place in range(kept):
+            k = touched[place]
+            if abs(value[k]) <= bar:
+                if abs(value[k]) < bar or ties == 0:
+                    continue
+                ties -= 1
+            L_row[at] = k
+            L[at] = value[k]
+            column[at] = j
+            row_next[at] = NONE
+            if row_first[k] == NONE:
+                row_first[k] = at
+            else:
+                row_next[row_last[k]] = at
+            row_last[k] = at
+            at += 1
+        L_start[j + 1] = at
+    return count, False
+
+
+# -- without fill, modified --------------------------------------------------------------------------------------------
+
+
+@kernel
+def factor_modified(count, tau, sigma, start, row, row_first, row_next, column, given, size, lowered, L, kind, place):
+    """L L^T ~ given: the fill at (k, j), which L has no room for, comes off the diagonal of rows j and k, times tau.
+
+    A pivot that is not above sigma times the diagonal entry becomes that entry (Bridson 2008).
+    """
+    for j in range(count):
+        lowered[j] = 0.0
+    for j in range(count):
+        begin, end = start[j], start[j + 1]
+        for q in range(begin, end):
+            L[q] = given[q]
+            place[row[q]] = q
+        p = row_first[j]
+        while p != NONE:
+            factor = L[p]
+            for q in range(p, start[column[p] + 1]):
+                target = place[row[q]]
+                if target != NONE:
+                    L[target] -= factor * L[q]
+                else:
+                    fill = tau * factor * L[q]
+                    lowered[j] += fill
+                    lowered[row[q]] += fill
+            p = row_next[p]
+        for q in range(begin, end):
+            place[row[q]] = NONE
+        pivot = L[begin] - lowered[j]
+        kind[j] = REGULAR
+        if not pivot > sigma * size[j]:
+            kind[j] = SMALL
+            pivot = size[j]
+        root = sqrt(pivot)
+        L[begin] = root
+        for q in range(begin + 1, end):
+            L[q] /= root

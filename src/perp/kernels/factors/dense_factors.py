@@ -1,8 +1,8 @@
-"""Dense Cholesky factor L L^T = A, column-major and in place, and the solves with it.
+"""Dense factors, column-major and in place: Cholesky, L L^T = A, and LU with row exchanges, P A = L U.
 
-A pivot at or below its `floor` belongs to a row that depends on earlier ones. Its L_jj becomes infinity and the rest of
-its column zero: a division by infinity then makes the row's unknown 0, which is to say that the row rests, and nothing
-else in the code has to know.
+A pivot at or below its `floor` belongs to a row that depends on earlier ones. Its L_jj (U_jj) becomes infinity and the
+rest of its column zero: a division by infinity then makes the row's unknown 0, which is to say that the row rests, and
+nothing else in the code has to know.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from perp.kernels.blas import add_product, add_product_transposed
 from perp.kernels.compile import inlined, kernel
 from perp.kernels.factors.lanes import LANES, copy_run, divide, subtract_multiples
 
+# -- Cholesky ----------------------------------------------------------------------------------------------------------
+
+
 BLOCK = 32
 """Columns that are factored one by one before the next ones are brought up to date by a matrix product."""
-
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(k) for k in range(5))
 """Unsigned, as all indices of inner loops here: with signed ones Numba tests for negative indices, and vectorises
 nothing (measured: 2.5 against 0.2 ns an entry)."""
-
 _LANES, _BLOCK = np.uint64(LANES), np.uint64(BLOCK)
-
 DEPENDENT, NEGATIVE = 0, 1
 """Places in `found`: how many rows rest, and how many of them had a pivot so far below zero that A is indefinite."""
-
 DOUBT = 16.0
 """A pivot that should be zero may be below -floor by this factor from rounding alone."""
 
@@ -283,3 +282,94 @@ def solve(L, size, x):
     """x = (L L^T)^-1 x."""
     solve_lower(L, 0, size, size, x, 0)
     solve_upper(L, 0, size, size, x, 0)
+
+
+# -- LU ----------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def gather_whole_square(A, chosen, count, out):
+    """out = A[chosen, chosen], column-major, for A in row-major order."""
+    for i in range(count):
+        row = np.int64(chosen[i])
+        for j in range(count):
+            out[j * count + i] = A[row, np.int64(chosen[j])]
+
+
+@kernel
+def factor_lu(address, A, size, floor, exchange, inverse, work):
+    """Returns how many pivots are at most `floor` (their columns are left out: U_jj = inf), or -1 if not finite.
+
+    `floor` has one number a row, and is exchanged along with them.
+    """
+    small = 0
+    for start in range(0, size, BLOCK):
+        width = min(BLOCK, size - start)
+        for j in range(start, start + width):  # eliminate within the block of columns
+            column = j * size
+            best, largest = j, abs(A[column + j])
+            for i in range(j + 1, size):
+                if abs(A[column + i]) > largest:
+                    best, largest = i, abs(A[column + i])
+            if not isfinite(largest):
+                return -1
+            exchange[j] = best
+            floor[j], floor[best] = floor[best], floor[j]
+            if best != j:
+                for k in range(size):
+                    A[k * size + j], A[k * size + best] = A[k * size + best], A[k * size + j]
+            if largest <= floor[j]:
+                small += 1
+                A[column + j] = np.inf
+                for i in range(j + 1, size):
+                    A[column + i] = 0.0
+                continue
+            pivot = A[column + j]
+            for i in range(j + 1, size):
+                A[column + i] /= pivot
+            for right in range(j + 1, start + width):
+                factor, target = A[right * size + j], right * size
+                for i in range(j + 1, size):
+                    A[target + i] -= factor * A[column + i]
+        rest = size - start - width
+        if rest == 0:
+            continue
+        # U12 = L11^-1 A12, by the inverse of the small unit triangle
+        for j in range(width):
+            for i in range(j):
+                inverse[j * BLOCK + i] = 0.0
+            inverse[j * BLOCK + j] = 1.0
+            for i in range(j + 1, width):
+                total = 0.0
+                for k in range(j, i):
+                    total += A[(start + k) * size + start + i] * inverse[j * BLOCK + k]
+                inverse[j * BLOCK + i] = -total
+        end = start + width
+        add_product(
+            address, width, rest, width, 1.0, inverse, 0, BLOCK, A, end * size + start, size, 0.0, work, 0, width
+        )
+        for j in range(rest):
+            for i in range(width):
+                A[(end + j) * size + start + i] = work[j * width + i]
+        add_product(  # A22 -= L21 U12
+            *(address, rest, rest, width, -1.0, A, start * size + end, size),
+            *(A, end * size + start, size, 1.0, A, end * size + end, size),
+        )
+    return small
+
+
+@kernel
+def solve_lu(A, size, exchange, x):
+    """x = A^-1 x; unknowns whose column was left out are 0."""
+    for j in range(size):
+        x[j], x[exchange[j]] = x[exchange[j]], x[j]
+    for j in range(size):
+        value, column = x[j], j * size
+        for i in range(j + 1, size):
+            x[i] -= A[column + i] * value
+    for j in range(size - 1, -1, -1):
+        column = j * size
+        value = x[j] / A[column + j]
+        x[j] = value
+        for i in range(j):
+            x[i] -= A[column + i] * value
