@@ -10,7 +10,7 @@ from plain_kernels import needs_compiler
 from scipy.spatial.transform import Rotation
 
 import perp
-from perp.gallery.contact_jacobian import contact_jacobian, random_rotations
+from perp.gallery.geometry import contact_jacobian, random_rotations
 from perp.kernels.contacts import point_contacts
 from perp.kernels.sweeps import blocked
 from perp.kernels.worlds import rigid_motion

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from perp.linalg.classes.comparison import sum_rows
 from perp.linalg.classes.definite import factor_by_columns
-from perp.linalg.classes.minor_walks import find_bad_minor, first_bad_minor
+from perp.linalg.classes.minors import find_bad_minor, first_bad_minor
 from perp.problems.exact_elimination import (
     determinant,
     principal,

@@ -10,7 +10,7 @@ from multigrid_twin import finest_level, twin_cycle
 
 from perp.gallery.grid import smooth_field
 from perp.linalg.multigrid import GridHierarchy, grid_sizes
-from perp.linalg.multigrid.level_table import COARSEST, make_table
+from perp.linalg.multigrid.hierarchy import COARSEST, make_table
 from perp.problems.operators import StencilOperator
 
 

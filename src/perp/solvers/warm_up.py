@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.gallery import contact_like
-from perp.gallery.contact_jacobian import contact_jacobian
+from perp.gallery.geometry import contact_jacobian
 from perp.linalg import krylov
 from perp.linalg.cholesky import DenseCholesky
 from perp.linalg.free_systems import choose_system

@@ -7,15 +7,12 @@ from importlib import import_module
 from time import perf_counter
 
 from perp.errors import suggest
-from perp.linalg.classes.comparison import decide_H_plus, decide_M
+from perp.linalg.classes.comparison import decide_H_plus, decide_M, decide_symmetric, decide_Z
 from perp.linalg.classes.copositive import decide_copositive, decide_strictly_copositive
 from perp.linalg.classes.definite import decide_positive_definite, decide_positive_semidefinite
-from perp.linalg.classes.inquiry import Inquiry, Rule
+from perp.linalg.classes.inquiry import CLASSES, Inquiry, MatrixClasses, Rule, Subject, Verdict
 from perp.linalg.classes.minors import decide_P, decide_P0
-from perp.linalg.classes.signs import decide_symmetric, decide_Z
-from perp.linalg.classes.subject import Subject
 from perp.linalg.classes.sufficient import decide_column_sufficient, decide_row_sufficient, decide_sufficient
-from perp.linalg.classes.verdict import CLASSES, MatrixClasses, Verdict
 from perp.problems.inputs import MatrixLike, require_number
 from perp.problems.problem import Problem
 

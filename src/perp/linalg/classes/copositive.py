@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from perp.linalg.classes.comparison import largest_outside
 from perp.linalg.classes.definite import EXACT_ROWS
 from perp.linalg.classes.inquiry import Finding, Inquiry
-from perp.linalg.classes.minor_walks import Rows, first_bad_minor
-from perp.linalg.classes.signs import largest_outside
+from perp.linalg.classes.minors import Rows, first_bad_minor
 from perp.linalg.classes.witnesses import negative_vector, simplest_vector
 from perp.problems.exact_elimination import Check, Integers, eliminate, null_space, principal, shifted, solve_exactly
 

@@ -32,9 +32,8 @@ from perp.linalg.free_systems.choice import (
     small_shift,
 )
 from perp.linalg.free_systems.coupled_blocks import CoupledBlocks
-from perp.linalg.free_systems.dense import DenseGeneral, DenseSymmetric
+from perp.linalg.free_systems.direct import DenseGeneral, DenseSymmetric, SparseGeneral, SparseSymmetric
 from perp.linalg.free_systems.krylov import KrylovSystem
-from perp.linalg.free_systems.sparse import SparseGeneral, SparseSymmetric
 
 __all__ = [
     "FreeSystem",

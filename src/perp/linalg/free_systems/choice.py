@@ -13,8 +13,7 @@ from perp.errors import suggest
 from perp.linalg.free_systems.base import FreeSystem, Mask
 from perp.linalg.free_systems.body import LEAST_COMPLIANCE, BodySpace, body_pattern, make_body_plan, movable_parts
 from perp.linalg.free_systems.coupled_blocks import CoupledBlocks, find_blocks
-from perp.linalg.free_systems.dense import DenseGeneral, DenseSymmetric
-from perp.linalg.free_systems.sparse import SparseGeneral, SparseSymmetric, make_augmented
+from perp.linalg.free_systems.direct import DenseGeneral, DenseSymmetric, SparseGeneral, SparseSymmetric, make_augmented
 from perp.linalg.orderings import order
 from perp.linalg.plan import Plan, with_diagonal
 from perp.linalg.symbolic import predict_flops

@@ -22,7 +22,7 @@ from perp.kernels import blas
 from perp.kernels.factors import body_space, dense_factors, graphs
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems.base import FreeSystem, Mask
-from perp.linalg.free_systems.sparse import SparseGeneral
+from perp.linalg.free_systems.direct import SparseGeneral
 from perp.linalg.paces import BASES, DENSE, SuperLuTime
 from perp.linalg.symbolic import adjacency
 from perp.problems.inputs import Vector, freeze

@@ -10,10 +10,9 @@ A is a matrix, an operator or a function v -> A v; the tolerance is absolute; th
 """
 
 from perp.linalg.krylov.cg import cg
-from perp.linalg.krylov.cycles import Workspace
+from perp.linalg.krylov.cycles import Ending, Product, Solution, Workspace
 from perp.linalg.krylov.gmres import gmres
 from perp.linalg.krylov.inexact_newton import FreeProduct, forcing, next_gamma
-from perp.linalg.krylov.outcome import Ending, Product, Solution
 
 __all__ = [
     "cg",

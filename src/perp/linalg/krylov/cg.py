@@ -8,8 +8,18 @@ from typing import Any
 import numpy as np
 
 from perp.kernels.gradient import krylov
-from perp.linalg.krylov.cycles import EPSILON, Cycle, Workspace, norm, read_system, run_cycles, writable
-from perp.linalg.krylov.outcome import Ending, Product, Solution
+from perp.linalg.krylov.cycles import (
+    EPSILON,
+    Cycle,
+    Ending,
+    Product,
+    Solution,
+    Workspace,
+    norm,
+    read_system,
+    run_cycles,
+    writable,
+)
 from perp.problems.inputs import Vector
 
 FLAT = 16.0 * EPSILON

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from perp.kernels.gradient import krylov
-from perp.linalg.krylov.cycles import EPSILON, Cycle, norm, read_system, run_cycles
-from perp.linalg.krylov.outcome import Ending, Product, Solution
+from perp.linalg.krylov.cycles import EPSILON, Cycle, Ending, Product, Solution, norm, read_system, run_cycles
 from perp.problems.inputs import Vector, require_count
 
 ENOUGH = 1.0 - 1e-6

@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Protocol
 
-from perp.problems.files.replacement import replacing
+from perp.problems.files.guard import replacing
 from perp.viewer.serving.assets import Page, read_page
 
 LARGE = 100_000_000

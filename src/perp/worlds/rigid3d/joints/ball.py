@@ -20,7 +20,7 @@ from perp.worlds.rigid3d.poses import WithWorld
 class Ball(AnchoredJoint):
     """`Ball(body_a, body_b, anchor)`: three rows that hold the point `anchor` of both bodies together.
 
-    C = R_a^T (p_b - p_a) [m], along the axes of body a; the derivation of J is in `perp.kernels.worlds.joints_points`.
+    C = R_a^T (p_b - p_a) [m], along the axes of body a; the derivation of J is in `perp.kernels.worlds.joints`.
     """
 
     kind: ClassVar[str] = "ball"

@@ -17,7 +17,7 @@ class Bend(AnchoredJoint):
     as one likes.
 
     C = (t_1 . u_b, t_2 . u_b) [rad], as in a `Hinge`: the axis u of body b and two directions t across the axis of body
-    a (`perp.kernels.worlds.joints_turns`); for small angles the bending about t_2 and t_1. `stiffness` is in N m/rad,
+    a (`perp.kernels.worlds.joints`); for small angles the bending about t_2 and t_1. `stiffness` is in N m/rad,
     `damping` in N m s/rad. Beside the four rows of a `Universal` with both axes across this one, it is the friction or
     the elasticity of that joint. The anchor only says where the two bodies meet.
     """

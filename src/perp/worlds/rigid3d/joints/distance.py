@@ -22,7 +22,7 @@ class Distance(Joint):
     """`Distance(body_a, body_b, anchor_a, anchor_b, length=None, rope=False)`: one row.
 
     A rod keeps |p_b - p_a| = `length` [m], C = |p_b - p_a| - length; a rope only pulls, length - |p_b - p_a| >= 0
-    (`perp.kernels.worlds.joints_points`). Without `length` it is the distance when the joint is made.
+    (`perp.kernels.worlds.joints`). Without `length` it is the distance when the joint is made.
     """
 
     kind: ClassVar[str] = "distance"

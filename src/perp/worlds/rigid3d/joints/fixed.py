@@ -22,7 +22,7 @@ class Fixed(BendingJoint):
     """`Fixed(body_a, body_b, anchor)`: three rows that hold the anchor, three that hold the orientation.
 
     C = (R_a^T (p_b - p_a), phi) [m, rad] with the rotation vector phi of b against a since the joint was made, along
-    the axes of body a (kernels: `joints_points`, `joints_turns`). A cable is a row of links with six soft rows between
+    the axes of body a (kernels: `perp.kernels.worlds.joints`). A cable is a row of links with six soft rows between
     neighbours (THESIS 6.1): `stiffness` and `damping` against stretching and shearing, `bend_stiffness` and
     `bend_damping` against bending and twisting.
     """

@@ -24,7 +24,7 @@ class Hinge(BendingJoint):
     """`Hinge(body_a, body_b, anchor, axis)`: three rows that hold the anchor, two that hold the axis.
 
     C = (R_a^T (p_b - p_a), t_1 . u_b, t_2 . u_b) [m, rad] with the axis u of body b and two directions t across the
-    axis of body a (`perp.kernels.worlds.joints_points`, `joints_turns`).
+    axis of body a (`perp.kernels.worlds.joints`).
 
     The angle is that of b against a about the axis by the right-hand rule, zero when the joint is made, and counts
     whole turns. `limits` (low, high) [rad] hold it between them, a rigid one-sided row each (one that is infinite has

@@ -26,7 +26,7 @@ class Universal(BendingJoint):
     """`Universal(body_a, body_b, anchor, axis_a, axis_b)`: three rows that hold the anchor, one that keeps the axes at
     the angle beta that they have when the joint is made, a right one as a rule.
 
-    C = (R_a^T (p_b - p_a), (u_a . u_b - cos beta) / sin beta) [m, rad] (kernels: `joints_points`, `joints_turns`).
+    C = (R_a^T (p_b - p_a), (u_a . u_b - cos beta) / sin beta) [m, rad] (kernels: `perp.kernels.worlds.joints`).
     The bodies bend about both axes and transmit spin about the normal of their plane.
     """
 

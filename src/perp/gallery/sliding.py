@@ -1,8 +1,9 @@
-"""Painleve's rod: one end slides on the ground with much friction, and the laws of rigid bodies contradict themselves.
+"""Bodies that slide along the ground: Painleve's rod, and a sphere that is thrown, slides, and then rolls.
 
-A rod of mass m and length 2 l stands at an angle t on its lower end P, which is to the left of the centre and slides to
-the left (`slip` < 0); w is its rate of turning. The arm from the centre to P is r = -l (cos t, sin t). Forces f_n, f_t
-at P give it the acceleration, with I = m l^2 / 3,
+The rod slides with one end and much friction, and the laws of rigid bodies contradict themselves. A rod of mass m and
+length 2 l stands at an angle t on its lower end P, which is to the left of the centre and slides to the left
+(`slip` < 0); w is its rate of turning. The arm from the centre to P is r = -l (cos t, sin t). Forces f_n, f_t at P give
+it the acceleration, with I = m l^2 / 3,
 
     a_n = (1 + 3 cos^2 t) / m f_n -  3 sin t cos t  / m f_t - g + w^2 l sin t,
     a_t = - 3 sin t cos t / m f_n + (1 + 3 sin^2 t) / m f_t     + w^2 l cos t.
@@ -24,17 +25,19 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from perp.gallery.catalogue import catalogued
-from perp.gallery.example import Example
+from perp.gallery.blocks import GRAVITY, Friction, Heading, Model, Scene, TimeStep, pressed_contact
+from perp.gallery.catalogue import Example, catalogued
+from perp.gallery.geometry import contact_jacobian
 from perp.gallery.options import About
-from perp.gallery.scene import GRAVITY, Friction, Scene, TimeStep
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Matrix, Vector, freeze
 from perp.problems.lcp import LCP
-from perp.problems.operators import DiagonalMass, FactoredOperator
+from perp.problems.operators import BodyMasses, DiagonalMass, FactoredOperator
+
+# -- Painleve's rod ----------------------------------------------------------------------------------------------------
+
 
 MASS, HALF_LENGTH = 1.0, 1.0  # [kg], [m]
-
 Lean = Annotated[float, About("angle between the rod and the ground [rad]", 0.01, 1.56)]
 Spin = Annotated[float, About("rate of turning [rad/s]", -1e6, 1e6)]
 STEEPNESS = 1.1071487177940904
@@ -120,3 +123,51 @@ def _planar_solutions(A: Matrix, b: Vector, friction: float, convex: bool) -> li
         if x[0] > 0.0 and way * (A @ x + b)[1] > 0.0:
             found.append(x)
     return found
+
+
+# -- a sphere ----------------------------------------------------------------------------------------------------------
+
+
+SPHERE_MASS = 3.0  # [kg]
+SPHERE_RADIUS = 0.2  # [m]
+
+
+@catalogued(n=3)
+def rolling_sphere(
+    *,
+    friction: Friction = 0.3,
+    speed: Annotated[float, About("of the centre at the beginning [m/s]", 0.0)] = 1.0,
+    spin: Annotated[float, About("of the beginning, over that of a sphere which rolls", -1e3, 1e3)] = 0.0,
+    heading: Heading = 0.5,
+    model: Model = "cone",
+    dt: TimeStep = 0.01,
+) -> Example:
+    """A solid sphere on level ground with its slip: it slides, loses friction g dt a step, and rolls in the end.
+
+    The ground feels the mass m along the normal and k = 1 / (1/m + r^2 / I) = 2/7 m along tangents, so a step ends in
+    rolling where the slip is at most 7/2 friction g dt. Friction keeps v + 2/5 r w: thrown without spin, the sphere
+    rolls with 5/7 of its speed from the time 2 v / (7 friction g) on, and friction then has nothing to do.
+    """
+    frame = np.eye(3)[[2, 0, 1]]
+    along = np.array([np.cos(heading), np.sin(heading), 0.0])
+    before = speed * np.concatenate([along, spin / SPHERE_RADIUS * np.array([-along[1], along[0], 0.0])])
+    push = np.array([0.0, 0.0, -GRAVITY * dt, 0.0, 0.0, 0.0])
+    arm = np.array([[0.0, 0.0, -SPHERE_RADIUS]])
+    jacobian = contact_jacobian(frame[None], np.zeros((1, 3)), arm)
+    inertia = 0.4 * SPHERE_MASS * SPHERE_RADIUS**2 * np.eye(3)
+    A = FactoredOperator.from_body_pairs([[-1, 0]] * 3, jacobian, BodyMasses([SPHERE_MASS], [inertia]))
+    free = np.concatenate([[push[2]], (1.0 - spin) * speed * along[:2]])
+    x = freeze(pressed_contact(free, SPHERE_MASS, 2.0 / 7.0 * SPHERE_MASS, friction, model))
+
+    impulse = x[[1, 2, 0]]
+    after = before + push
+    after[:3] += impulse / SPHERE_MASS
+    after[3:] += np.cross(arm[0], impulse) / inertia[0, 0]
+    return Scene(
+        ContactProblem(A, free, friction * SPHERE_MASS * GRAVITY * dt if model == "disc" else friction, model),
+        x,
+        solutions=(x,),
+        before=freeze(before),
+        push=freeze(push),
+        after=freeze(after),
+    )
