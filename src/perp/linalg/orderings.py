@@ -24,7 +24,6 @@ from scipy.sparse import csgraph
 
 from perp.errors import suggest
 from perp.kernels.factors import graphs
-from perp.kernels.factors import graphs as kernels
 from perp.kernels.factors import minimum_degree as minimum_degree_kernels
 from perp.linalg.symbolic import Graph, Integers, adjacency, predict_flops
 from perp.problems.inputs import require_count
@@ -80,8 +79,8 @@ def nested_dissection(A: Any, leaf: int = LEAF) -> Permutation:
     require_count(leaf, "leaf", least=1)
     twins = _gather_twins(adjacency(A))
     nodes, stage = np.empty(twins.graph.n, dtype=np.int64), np.empty(twins.graph.n, dtype=np.int64)
-    work = np.empty((kernels.DISSECTION_ROWS, twins.graph.n + 1), dtype=np.int64)
-    kernels.dissect(*twins.graph, twins.weights, int(leaf), nodes, stage, work)
+    work = np.empty((graphs.DISSECTION_ROWS, twins.graph.n + 1), dtype=np.int64)
+    graphs.dissect(*twins.graph, twins.weights, int(leaf), nodes, stage, work)
     return twins.expand(_eliminate(twins, nodes, stage))
 
 

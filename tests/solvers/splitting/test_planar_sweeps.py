@@ -159,7 +159,7 @@ for problem in (
         result = perp.solve(problem, method, max_iterations=3, x0=np.ones(problem.n))
         problem.A.velocity(result), result.verify()
 counts = {}
-for module in ("storages.planar_pairs", "sweeps.planar_blocked", "sweeps.modulus", "sweeps.nncg"):
+for module in ("storages.planar_pairs", "sweeps.blocked_pairs", "sweeps.modulus", "sweeps.nncg"):
     loaded = importlib.import_module("perp.kernels." + module)
     for name, item in vars(loaded).items():
         if hasattr(item, "signatures") and item.py_func.__module__ == loaded.__name__:

@@ -24,7 +24,6 @@ import numpy as np
 
 from perp.errors import suggest
 from perp.kernels.factors import incomplete
-from perp.kernels.factors import incomplete as kernels
 from perp.linalg.cholesky import dependence
 from perp.linalg.orderings import METHODS
 from perp.linalg.preconditioners.base import Preconditioner, Recipe
@@ -61,7 +60,7 @@ class _ZeroFill(IncompleteFactor):
     def _attempt(self, rule: int, tolerance: float) -> bool:
         t = self._triangle
         self._times[:] = 0
-        made = kernels.factor(
+        made = incomplete.factor(
             t.count, rule, tolerance, self._gamma, MOST_WORK * t.count,
             t.start, t.row, t.row_first, t.row_next, t.column, t.values,
             t.size, self._added, self._values, self._kind, self._times, self._place,
@@ -240,7 +239,7 @@ class _Threshold(IncompleteFactor):
     def _attempt(self, rule: int, tolerance: float) -> bool:
         t, done, full = self._triangle, 0, True
         while full:
-            done, full = kernels.factor_by_threshold(
+            done, full = incomplete.factor_by_threshold(
                 done, t.count, rule, tolerance, self._recipe.drop_tolerance, self._largest,
                 t.start, t.row, t.values, t.size, self._added,
                 self._start, self._row, self._values, self._row_first, self._row_last, self._next, self._column,
@@ -312,7 +311,7 @@ class _Modified(IncompleteFactor):
 
     def _attempt(self, rule: int, tolerance: float) -> bool:
         t = self._triangle
-        kernels.factor_modified(
+        incomplete.factor_modified(
             t.count, self._tau, self._sigma,
             t.start, t.row, t.row_first, t.row_next, t.column, t.values,
             t.size, self._lowered, self._values, self._kind, self._place,

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.kernels.factors import incomplete
-from perp.kernels.factors import incomplete as kernels
 from perp.kernels.grid import cholesky as grid_cholesky
 from perp.linalg.cholesky import dependence
 from perp.linalg.orderings import order
@@ -84,9 +83,9 @@ class IncompleteFactor(Preconditioner):
             "nonzeros": self._nonzeros(),
             "shifts": self._shifts,
             "compensation": float((self._added[:count] / self._triangle.size[:count]).max(initial=0.0)),
-            "imaginary_columns": int(np.count_nonzero(kind == kernels.IMAGINARY)),
-            "small_pivots": int(np.count_nonzero(kind == kernels.SMALL)),
-            "decoupled_rows": int(np.count_nonzero(kind == kernels.DECOUPLED)),
+            "imaginary_columns": int(np.count_nonzero(kind == incomplete.IMAGINARY)),
+            "small_pivots": int(np.count_nonzero(kind == incomplete.SMALL)),
+            "decoupled_rows": int(np.count_nonzero(kind == incomplete.DECOUPLED)),
         }
 
     def factor(self) -> tuple[Integers, Integers, Indices, Vector]:
@@ -113,7 +112,7 @@ class IncompleteFactor(Preconditioner):
         return int(self._storage()[0][self._triangle.count])
 
     def _solve(self, z: Vector) -> Vector:
-        kernels.solve(self._triangle.count, *self._storage(), z)
+        incomplete.solve(self._triangle.count, *self._storage(), z)
         return z
 
     def _succeeds(self, rule: int) -> bool:
@@ -121,7 +120,7 @@ class IncompleteFactor(Preconditioner):
         if not self._attempt(rule, self._tolerance):
             return False
         size = self._triangle.size
-        return bool(kernels.guess_condition(self._triangle.count, *self._storage(), size, self._work) <= WORST)
+        return bool(incomplete.guess_condition(self._triangle.count, *self._storage(), size, self._work) <= WORST)
 
     def _compensate(self, first: float = FIRST_SHIFT, growth: float = GROWTH) -> None:
         """Factor A + alpha diag(A) for alpha = 0, first, first growth, ... until L exists (THESIS 4.1.2)."""
@@ -188,7 +187,7 @@ class LowerTriangle:
     def gather(self, free: Mask, shift: Vector) -> None:
         """The arguments must be writable arrays: kernels are compiled for one kind of array only."""
         self.count = int(
-            kernels.gather(
+            incomplete.gather(
                 self._order, self._start, self._row, self._values, free, shift, self._number,
                 self.rows, self.start, self.row, self.values, self.size, self.row_first, self._row_last,
                 self.row_next, self.column,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perp.kernels.gradient import projected_gradient as kernels
+from perp.kernels.gradient import first_order as kernels
 from perp.kernels.measures import projection
 from perp.problems.friction import ContactProblem, law_number
 from perp.problems.inputs import Vector, freeze

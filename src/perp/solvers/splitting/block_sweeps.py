@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from perp.kernels.storages import body_pairs, planar_pairs
-from perp.kernels.sweeps import blocked, blocked_pairs, planar_blocked
+from perp.kernels.sweeps import blocked, blocked_pairs
 from perp.problems.friction import ContactProblem, law_number
 from perp.problems.inputs import Vector
 from perp.problems.operators import FactoredOperator, SparseOperator
@@ -161,12 +161,12 @@ def _sweep_planar_pairs(
     refresh = partial(planar_pairs.velocity, *parts, x, velocity)
     refresh()
     storage = (*parts, A.compliance)
-    return BlockSweeper(x, planar_blocked.sweep_pairs, contact, storage, (*vectors, velocity), refresh)
+    return BlockSweeper(x, blocked_pairs.sweep_planar_pairs, contact, storage, (*vectors, velocity), refresh)
 
 
 def _prepare_planar_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint64, Vector]:
-    """The four numbers that `perp.kernels.sweeps.planar_blocked` keeps of a contact with one tangent."""
+    """The four numbers that `perp.kernels.sweeps.blocked_pairs` keeps of a contact with one tangent."""
     local = np.empty(4 * problem.contacts)
     blocks = problem.contact_blocks.reshape(-1)
-    planar_blocked.prepare(blocks, float(relaxation), LEAST_SHARE, STRONGEST_COUPLING, local)
+    blocked_pairs.prepare_planar(blocks, float(relaxation), LEAST_SHARE, STRONGEST_COUPLING, local)
     return np.uint64(4), local

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.kernels.worlds import discs
-from perp.kernels.worlds import discs as kernels
 from perp.problems.inputs import Vector
 from perp.worlds.contacts import Contacts
 from perp.worlds.rigid2d.discs import Discs
@@ -85,12 +84,12 @@ class Collision:
         radius, step = self.discs.radius, (self.margin, dt, self.limit)
         if not radius.size:
             return 0
-        far_count, width = kernels.measure_reach(velocity, radius, *step, self.sample, self.reach, self.far)
+        far_count, width = discs.measure_reach(velocity, radius, *step, self.sample, self.reach, self.far)
         grid = (self.bits, self.cells, self.starts, self.members, self.sorted_discs)
-        kernels.sort_into_cells(position, self.reach, self.limit, width, *grid)
+        discs.sort_into_cells(position, self.reach, self.limit, width, *grid)
         known = (position, velocity, radius, self.reach, self.discs.inverse_mass, *step, self.far, np.uint64(far_count))
         while True:
-            found = int(kernels.find_pairs(*known, *grid, self.pairs))
+            found = int(discs.find_pairs(*known, *grid, self.pairs))
             if 2 * found <= self.pairs.size:
                 return found
             self.pairs = np.zeros(3 * found, dtype=np.uint32)  # and room for half as many more
