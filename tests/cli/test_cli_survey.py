@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from perp import LCP, ContactProblem, save
+from perp.cli import survey as survey_command
 from perp.cli import survey_table
 from perp.lab import survey as lab_survey
 from perp.lab.survey import NOT_READ, SurveyRow
@@ -254,7 +255,7 @@ def test_resuming_from_a_file_that_is_no_survey_exits_with_2(perp_command, folde
 def test_on_a_terminal_a_bar_tells_problem_and_method(perp_command, folder, monkeypatch):
     text = io.StringIO()
     terminal = Console(file=text, force_terminal=True, width=120)
-    monkeypatch.setattr("rich.console.Console", lambda **options: terminal)
+    monkeypatch.setattr(survey_command, "Console", lambda **options: terminal)
     assert perp_command("survey", folder, "--methods", "lemke").code == 0
     assert "infeasible.npz: lemke" in text.getvalue()
     assert "3/3" in text.getvalue()

@@ -66,7 +66,8 @@ lu.solve(np.ones(900)), lu.solve(np.ones((900, 2)))
 counts = {}
 for module in pkgutil.walk_packages(perp.kernels.__path__, "perp.kernels."):
     loaded = importlib.import_module(module.name)
-    for name, item in vars(loaded).items():
+    hasattr(loaded, "a name that it has not")  # executes it
+    for name, item in dict(vars(loaded)).items():
         if hasattr(item, "signatures") and item.py_func.__module__ == loaded.__name__:
             if not {"forceinline", "inline", "no_cpython_wrapper"} & set(item.targetoptions):
                 counts[f"{module.name}.{name}"] = len(item.signatures)

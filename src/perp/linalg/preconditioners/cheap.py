@@ -16,7 +16,6 @@ from perp.kernels.factors import splittings
 from perp.linalg import preconditioners
 from perp.linalg.cholesky import dependence
 from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe, positive_diagonal
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze, require_count
 from perp.problems.operators import Operator
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE
@@ -126,8 +125,8 @@ class BlockJacobiPreconditioner(Recipe):
 
     def prepare(self, problem: Problem) -> Preconditioner:
         assert problem.diagonal is not None
-        if isinstance(problem, ContactProblem):
-            return _Blocks(problem.contact_blocks, problem.diagonal)
+        if problem.frictional is not None:
+            return _Blocks(problem.frictional.contact_blocks, problem.diagonal)
         return _Blocks(problem.A.diagonal_blocks(self.size, problem.n // self.size), problem.diagonal)
 
 
