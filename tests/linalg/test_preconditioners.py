@@ -1,4 +1,4 @@
-"""The table of condition numbers that `python -m benchmarks preconditioners` prints, small; and multigrid on stencils."""
+"""The condition numbers that `python -m benchmarks preconditioners` prints, for small problems; multigrid on grids."""
 
 from __future__ import annotations
 

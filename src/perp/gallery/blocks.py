@@ -61,7 +61,7 @@ class Scene(Example):
     """The known velocities at the end of the step."""
 
     def velocity(self, x: Vector, before: Vector | None = None) -> Vector:
-        """The velocities at the end of a step with impulses x [N s], begun with `before` (unless told: the scene's)."""
+        """The velocities at the end of a step with impulses x [N s], begun with `before` (default: the scene's)."""
         start = self.before if before is None else before
         return start + self.push + self._operator.mass.solve(self.jacobian.T @ x)
 

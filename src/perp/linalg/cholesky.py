@@ -152,7 +152,7 @@ class SparseCholesky:
     `ordering` is a name that `perp.linalg.order` knows. The pattern of A is analysed once (or given as a `Plan`,
     which any number of factors can share); `factor(data)` takes other numbers for the same pattern (the `data` of the
     sorted csr array `matrix`), and works only on supernodes whose numbers changed, and on their ancestors in the
-    elimination tree; the result is the same, bit for bit, as when all is done anew. Rows that depend on earlier ones
+    elimination tree; the result is the same, bit for bit, as when all is recomputed. Rows that depend on earlier ones
     (`dependent` of them, found by a pivot at rounding level) rest: their unknown is 0. `definite` promises that there
     are none, however small a pivot gets.
     """
@@ -196,7 +196,7 @@ class SparseCholesky:
         return self.plan.matrix
 
     def factor(self, data: Vector, *, anew: bool = False) -> None:
-        """Factor the matrix with these numbers; `anew` does all of it, also what did not change."""
+        """Factor the matrix with these numbers; `anew` recomputes all of it, also what did not change."""
         if np.shape(data) != self.matrix.data.shape:
             raise InvalidProblem(f"data has shape {np.shape(data)}, and the pattern has {self.matrix.nnz} entries")
         self.factor_lower(data[self.plan.source], anew=anew)

@@ -3,7 +3,7 @@
 Each function takes a SciPy sparse array, of which only the pattern of A + A^T off the diagonal counts, and returns a
 permutation p: p[k] is the row that is eliminated k-th. `analyse` tells what a permutation costs:
 
-    minimum_degree          the usual choice: eliminate whoever has the fewest neighbours
+    minimum_degree          the usual choice: eliminate the row that has the fewest neighbours
     nested_dissection       divide by separators that are eliminated last: better on large grids
     cuthill_mckee           numbers neighbours closely: a narrow band
     reverse_cuthill_mckee   the same band with less fill inside it
@@ -64,7 +64,7 @@ def reverse_cuthill_mckee(A: Any) -> Permutation:
 
 
 def minimum_degree(A: Any) -> Permutation:
-    """Approximate minimum degree (Amestoy, Davis & Duff 1996): eliminate whoever has the fewest neighbours by then."""
+    """Approximate minimum degree (Amestoy, Davis & Duff 1996): eliminate the row with the fewest neighbours by then."""
     twins = _gather_twins(adjacency(A))
     nodes = np.arange(twins.graph.n, dtype=np.int64)
     return twins.expand(_eliminate(twins, nodes, np.zeros_like(nodes)))

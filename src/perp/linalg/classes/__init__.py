@@ -1,4 +1,4 @@
-"""Classes of matrices in complementarity theory: `classify` decides which a matrix belongs to, `check_witness` checks."""
+"""Classes of matrices in complementarity theory: `classify` tells which a matrix is in, `check_witness` checks it."""
 
 from __future__ import annotations
 

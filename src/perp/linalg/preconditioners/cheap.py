@@ -189,7 +189,7 @@ class FourierPreconditioner(Recipe):
     """P^-1 = (C^-1)_FF, with the circulant C nearest to a `ConvolutionOperator`: two Fourier transforms of the grid.
 
     For the elastic half-space, where A makes waves of length l smaller by l, C^-1 undoes that. The rows that are in
-    contact change and P does not, so that nothing is made anew (Vollebregt 2014).
+    contact change and P does not, so that nothing is recomputed (Vollebregt 2014).
     """
 
     name: ClassVar[str] = "fourier"

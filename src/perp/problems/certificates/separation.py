@@ -280,7 +280,7 @@ def _spread(found: Greatest, exponent: int) -> float:
 
 
 def _told(margin: float, exponent: int, u: Vector) -> float:
-    """The margin for the u that is told, with max |u_i| = 1."""
+    """The margin for the u that is reported, with max |u_i| = 1."""
     if np.abs(u).max() < 0.5:  # it was made smaller so as not to overflow
         exponent += 100
     return float(np.ldexp(margin, exponent))

@@ -1,4 +1,4 @@
-"""How far a point can be from the solution, told by its natural map: the known bounds, rounding included.
+"""How far a point can be from the solution, judged by its natural map: the known bounds, rounding included.
 
 For two points the natural maps of an LCP or a boxed one differ by (I - D + D A) (x - x'), 0 <= d_i <= 1, for the
 projection on an interval has slopes between 0 and 1. At the solution x* the natural map is zero. So, with r = F(x),
