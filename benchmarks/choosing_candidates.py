@@ -14,8 +14,7 @@ from typing import Any
 import perp
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.solvers.fit import misfit
-from perp.solvers.method import Method
+from perp.solvers.method import Method, misfit
 from perp.solvers.roster import BY_NAME, make_method
 
 TOLERANCE = 1e-8

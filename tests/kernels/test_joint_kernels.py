@@ -9,7 +9,8 @@ from scipy.spatial.transform import Rotation
 
 from perp.kernels.worlds import joints as joint_kernels
 from perp.kernels.worlds import rigid_motion
-from perp.worlds.rigid3d.joints import Ball, Distance, Fixed, Hinge, JointSet, Universal
+from perp.worlds.rigid3d.joint_set import JointSet
+from perp.worlds.rigid3d.joints import Ball, Distance, Fixed, Hinge, Universal
 from perp.worlds.rigid3d.poses import Poses
 
 

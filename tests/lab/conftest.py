@@ -10,7 +10,7 @@ import pytest
 from perp.lab.campaign import Instance
 from perp.lab.demo import demo_instances
 from perp.lab.rows import Row
-from perp.solvers.results.history import History
+from perp.solvers.results import History
 
 
 @pytest.fixture(scope="session")

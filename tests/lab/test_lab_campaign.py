@@ -12,7 +12,7 @@ from perp.lab.campaign import run_campaign
 from perp.lab.rows import FAILED
 from perp.solvers import roster
 from perp.solvers.method import Method, State
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 from perp.solvers.stopping import Stopping
 
 STOP = Stopping(max_iterations=20, check_every=1)

@@ -11,7 +11,7 @@ import pytest
 from perp.lab.demo import machine_facts
 from perp.lab.results import read_rows, to_json, write_results
 from perp.lab.rows import FAILED, Row, ranked, row_from_failure, thinned
-from perp.solvers.results.history import History
+from perp.solvers.results import History
 from perp.solvers.stopping import Stopping
 
 

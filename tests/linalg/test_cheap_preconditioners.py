@@ -27,7 +27,7 @@ from perp.linalg.preconditioners import (
     SymmetricGaussSeidelPreconditioner,
     make_recipe,
 )
-from perp.problems.operators.convolution.rough_inverse import wrap_around
+from perp.problems.operators.convolution import wrap_around
 
 HAS_PYAMG = importlib.util.find_spec("pyamg") is not None
 needs_pyamg = pytest.mark.skipif(not HAS_PYAMG, reason="PyAMG is not installed")

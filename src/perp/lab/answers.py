@@ -10,7 +10,7 @@ from perp.problems.files import DEFAULT_MAX_BYTES
 from perp.problems.files.archive import open_archive, write_archive
 from perp.problems.files.guard import Budget, FileGuard, replacing
 from perp.problems.inputs import Vector
-from perp.solvers.results.result import Result
+from perp.solvers.results import Result
 from perp.version import __version__
 
 

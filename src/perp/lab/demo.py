@@ -12,7 +12,7 @@ from perp.lab.campaign import Instance, Reporter, from_gallery, run_campaign
 from perp.lab.report import write_report
 from perp.lab.results import write_results
 from perp.lab.rows import Row
-from perp.recording.description import package_versions
+from perp.recording.frame import package_versions
 from perp.solvers.stopping import Stopping
 
 STOP = Stopping(max_iterations=10_000, max_seconds=5.0, check_every=1)

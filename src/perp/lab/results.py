@@ -13,7 +13,7 @@ import numpy as np
 
 from perp.lab.rows import Row, thinned
 from perp.problems.files.guard import replacing
-from perp.solvers.results.history import History
+from perp.solvers.results import History
 from perp.solvers.stopping import Stopping
 
 DIGITS = 7

@@ -7,9 +7,7 @@ from math import nan
 
 import numpy as np
 
-from perp.solvers.results.history import History
-from perp.solvers.results.result import Result
-from perp.solvers.results.status import Status
+from perp.solvers.results import History, Result, Status
 
 FAILED = "FAILED"
 """The status of a row whose method raised instead of returning a result."""

@@ -29,7 +29,7 @@ from perp.lab.publication.attempts import Trouble, attempt
 from perp.lab.publication.exhibits import show_table, write_picture
 from perp.lab.publication.sections import LOST
 from perp.lab.runs.row import LabRow
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

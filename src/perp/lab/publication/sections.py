@@ -16,7 +16,7 @@ from perp.lab.publication.look import word_class
 from perp.lab.runs.measurement import CRASHED, DONE, FAILED, OUT_OF_MEMORY, TIME_OUT
 from perp.lab.runs.row import LabRow
 from perp.lab.runs.task import canonical
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 LOST = (FAILED, CRASHED, TIME_OUT, OUT_OF_MEMORY)
 """Endings of which each row is named."""

@@ -10,7 +10,7 @@ from typing import Any
 from perp.lab.runs.circumstances import Circumstances
 from perp.lab.runs.measurement import TROUBLE, Column, Measurement
 from perp.lab.runs.task import Task
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 
 @dataclass(frozen=True, eq=False)

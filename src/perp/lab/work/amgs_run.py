@@ -21,7 +21,7 @@ from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residuals import verify
 from perp.simulation import simulate
-from perp.solvers.results.result import Result
+from perp.solvers.results import Result
 from perp.worlds.world import Solve, World
 
 KEPT = ("rows", "energy", "penetration")

@@ -25,7 +25,7 @@ from perp.problems.models.restatement import frictionless
 from perp.problems.problem import Problem
 from perp.problems.residuals import verify
 from perp.solvers.method import Method, State
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 from perp.solvers.roster import make_method
 from perp.solvers.splitting.gauss_seidel import PGS
 

@@ -22,8 +22,7 @@ from perp.problems.problem import Problem
 from perp.simulation import simulate
 from perp.solvers.api import solve
 from perp.solvers.stopping import Stopping
-from perp.worlds.report import StepReport
-from perp.worlds.world import Solve
+from perp.worlds.world import Solve, StepReport
 
 GAIN = 0.1
 """Nothing in these scenes brings energy in: a total above the first one by more than this share of it is a blow-up."""

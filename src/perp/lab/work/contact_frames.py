@@ -30,12 +30,10 @@ from perp.problems.models.fixed_box import fixed_box
 from perp.problems.models.restatement import frictionless
 from perp.problems.problem import Problem
 from perp.solvers.api import solve
-from perp.solvers.results.result import Result
-from perp.solvers.results.status import Status
+from perp.solvers.results import Result, Status
 from perp.version import __version__
 from perp.worlds.contact_world import ContactWorld
-from perp.worlds.contacts import Contacts
-from perp.worlds.warm_start import carry_impulses
+from perp.worlds.contacts import Contacts, carry_impulses
 
 LEADS = ("interior_pivoting", "block_principal")
 """The second is asked where the first one fails."""

@@ -10,7 +10,7 @@ from perp.lab.runs.measurement import Column, Measurement
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residuals import measure
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 MERITS = ("modified", "minimum_map", "fischer")
 

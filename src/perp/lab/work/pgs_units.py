@@ -20,7 +20,7 @@ from perp.problems.problem import Problem
 from perp.solvers.api import solve
 from perp.solvers.loop import Progress
 from perp.solvers.method import Method
-from perp.solvers.results.result import Result
+from perp.solvers.results import Result
 from perp.solvers.stopping import Stopping
 
 PRINTED = PrintedPGSSM.name

@@ -20,8 +20,7 @@ from perp.linalg.krylov.cycles import Ending
 from perp.problems.inputs import Vector, freeze, require_number
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
-from perp.solvers.splitting.subspace import PGSSM, SubspaceState
-from perp.solvers.splitting.subspace_equation import Mask, ReducedEquation
+from perp.solvers.splitting.subspace import PGSSM, Mask, ReducedEquation, SubspaceState
 
 MOST_ROUNDS = 40
 """Of `k_pgs` sweeps, where sweeps go on until the merit rests."""

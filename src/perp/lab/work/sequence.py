@@ -22,7 +22,7 @@ from perp.lab.work.recipes import Instance, chosen_method, fingerprint, gallery,
 from perp.lab.work.solve import free_share
 from perp.problems.lcp import LCP
 from perp.solvers.api import solve
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 GAUSSIAN = "gaussian"
 

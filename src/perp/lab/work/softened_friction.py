@@ -21,7 +21,7 @@ from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.pivoting.block_principal import BlockPrincipal
-from perp.solvers.results.result import Result
+from perp.solvers.results import Result
 
 LOADED = 1e-9
 """A contact counts as loaded where its normal impulse is above this share of the largest."""

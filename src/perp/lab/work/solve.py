@@ -16,8 +16,7 @@ from perp.lab.runs.task import Task
 from perp.lab.work.recipes import chosen_method, fingerprint, make_instance
 from perp.problems.problem import Problem
 from perp.solvers.api import solve
-from perp.solvers.results.history import History
-from perp.solvers.results.result import Result
+from perp.solvers.results import History, Result
 
 
 def perform(task: Task, folder: Path | None) -> Measurement:

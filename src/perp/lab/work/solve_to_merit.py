@@ -25,8 +25,7 @@ from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.api import solve
 from perp.solvers.loop import Progress
-from perp.solvers.results.result import Result
-from perp.solvers.results.status import Status
+from perp.solvers.results import Result, Status
 from perp.solvers.stopping import Stopping
 
 STARTER = "pgs"

@@ -42,7 +42,7 @@ from scipy import sparse
 
 from perp.errors import FileFormatError, InvalidProblem, suggest
 from perp.problems.box import BoxLCP
-from perp.problems.coefficients import require_one_coefficient
+from perp.problems.contact_laws import require_one_coefficient
 from perp.problems.files.guard import Budget, FileGuard, replacing
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Matrix, Vector, as_vector

@@ -18,7 +18,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from perp.problems.box import BoxLCP
-from perp.problems.coefficients import require_one_coefficient
+from perp.problems.contact_laws import require_one_coefficient
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import MatrixLike, PerRow, PointLike, Vector, VectorLike, as_vector
 from perp.problems.lcp import LCP

@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 
 from perp.problems.inputs import Vector
-from perp.solvers.options.docs import About
+from perp.solvers.options import About
 
 MEMORY = About("a merit need only be below the largest of so many last ones; 1: it must fall each time", at_least=1)
 SUFFICIENT = About("share of the promised decrease that a step must bring; less than `reduction`", above=0.0, below=1.0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.solvers.options.docs import About
+from perp.solvers.options import About
 
 PROXIMAL = ("rescue", "always", "never")
 PROXIMAL_LOOP = About(

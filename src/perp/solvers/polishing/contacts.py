@@ -18,9 +18,7 @@ from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE
 from perp.solvers.newton.cone.equations import ContactEquations, Equation
-from perp.solvers.polishing.best import BestPoint
-from perp.solvers.polishing.krylov import BlockProducts
-from perp.solvers.polishing.systems import is_affordable
+from perp.solvers.polishing.systems import BestPoint, BlockProducts, is_affordable
 
 STEPS = 8
 """Newton steps with one equation, at most."""

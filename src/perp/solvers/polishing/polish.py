@@ -25,9 +25,9 @@ from perp.problems.deadline import OutOfTime, hold, now
 from perp.problems.inputs import Vector, as_vector, freeze
 from perp.problems.problem import Problem
 from perp.problems.written_out import write_out
-from perp.solvers.polishing.best import BestPoint
 from perp.solvers.polishing.contacts import polish_contacts
 from perp.solvers.polishing.rows import polish_rows
+from perp.solvers.polishing.systems import BestPoint
 
 MOST_PRODUCTS = 200
 """Rows up to which an A that is only a product is written out; beyond, Krylov methods need fewer products."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from perp.kernels.contacts import cone_derivative as laws
 from perp.kernels.measures.projection import HUGE
-from perp.problems.contact_projection import lengths
+from perp.problems.contact_laws import lengths
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 
