@@ -15,8 +15,7 @@ from inspect import Parameter, signature
 from typing import Any, ClassVar, Protocol, cast
 
 from perp.problems.inputs import Vector
-from perp.solvers.named_access import NamedAccess
-from perp.solvers.results import Result, Row
+from perp.solvers.results import NamedAccess, Result, Row
 
 SCIPY_NAME = "intermediate_result"
 """A callback whose one parameter has this name gets it by name, as from `scipy.optimize.minimize`."""

@@ -12,7 +12,7 @@ import perp
 from perp import BoxLCP, gallery
 from perp.solvers.newton.interior.interior_point import LAST_SHARE, CentralPath, InteriorPoint
 from perp.solvers.results import Status
-from perp.solvers.scaling import symmetric_scales
+from perp.solvers.symmetry import symmetric_scales
 
 FORMS = ("dense", "sparse", "body", "augmented")
 

@@ -47,8 +47,7 @@ from perp.solvers.pivoting.pivot_state import (
     solve_free_rows,
 )
 from perp.solvers.results import Status
-from perp.solvers.scaling import symmetric_scales
-from perp.solvers.symmetry import asymmetry_objection
+from perp.solvers.symmetry import asymmetry_objection, symmetric_scales
 
 COUNTED = ("violations", "single_pivots", "fallbacks", "bound_updates", "singular", "proximal_updates")
 FALLBACKS = ("parametric", "progress", "count")

@@ -16,7 +16,7 @@ from perp.solvers.options import About, option, require_choices
 from perp.solvers.pivoting.pivot_state import FrictionBounds
 from perp.solvers.pivoting.scaled_problem import TABLES, warm_rows
 from perp.solvers.results import Status
-from perp.solvers.scaling import symmetric_scales
+from perp.solvers.symmetry import symmetric_scales
 
 if TYPE_CHECKING:
     from perp.kernels.pivoting.dantzig import Tableau

@@ -22,7 +22,7 @@ from perp.solvers.method import Method, State
 from perp.solvers.options import About, option
 from perp.solvers.pivoting.scaled_problem import TABLES, warm_rows
 from perp.solvers.results import Status
-from perp.solvers.scaling import symmetric_scales
+from perp.solvers.symmetry import symmetric_scales
 
 if TYPE_CHECKING:
     from perp.kernels.pivoting.lemke_basis import Basis

@@ -46,7 +46,7 @@ from perp.solvers.reformulation.quadratic_program import (
 )
 from perp.solvers.reformulation.statement import ConeStatement
 from perp.solvers.results import Status
-from perp.solvers.scaling import symmetric_scales
+from perp.solvers.symmetry import symmetric_scales
 
 Rows = NDArray[np.intp]
 

@@ -23,8 +23,7 @@ from perp.solvers.reformulation.bridges import BACKENDS, cross, find_bridge, nam
 from perp.solvers.reformulation.bridges.bridge import Answer, Bridge, Ending
 from perp.solvers.reformulation.statement import Guess, Multipliers, Statement
 from perp.solvers.results import Status
-from perp.solvers.scaling import symmetric_scales
-from perp.solvers.symmetry import asymmetry_objection
+from perp.solvers.symmetry import asymmetry_objection, symmetric_scales
 
 SPACES = ("auto", "assembled", "body")
 

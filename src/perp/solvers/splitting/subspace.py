@@ -34,9 +34,8 @@ from perp.solvers.options import (
     space_objection,
 )
 from perp.solvers.results import Status
-from perp.solvers.scaling import symmetric_scales
 from perp.solvers.splitting.sweeps import Order, Sweeper, diagonal_objection, make_order, make_sweeper
-from perp.solvers.symmetry import asymmetry_objection
+from perp.solvers.symmetry import asymmetry_objection, symmetric_scales
 
 Mask = NDArray[np.bool_]
 

@@ -30,9 +30,11 @@ from perp.solvers.newton.cone.proximal import (
     search_convex,
 )
 from perp.solvers.newton.cone.state import ConeRegularisation, ConeState, ConeSweeps
-from perp.solvers.newton.line_search import (
+from perp.solvers.newton.globalisation import (
     LEAST_STEP,
     MEMORY,
+    PROXIMAL,
+    PROXIMAL_LOOP,
     REDUCTION,
     SUFFICIENT,
     Armijo,
@@ -40,7 +42,6 @@ from perp.solvers.newton.line_search import (
     Reference,
     require_reduction,
 )
-from perp.solvers.newton.proximal_point import PROXIMAL, PROXIMAL_LOOP
 from perp.solvers.options import About, option, require_choices, space_objection
 from perp.solvers.results import Status
 

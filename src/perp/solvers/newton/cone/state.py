@@ -14,7 +14,7 @@ from perp.problems.inputs import Vector
 from perp.solvers.method import State
 from perp.solvers.newton.cone.equations import ContactEquations, Equation
 from perp.solvers.newton.cone.proximal import ConeProximal
-from perp.solvers.newton.line_search import Armijo, MeritPoint, Reference
+from perp.solvers.newton.globalisation import Armijo, MeritPoint, Reference
 from perp.solvers.splitting.block_gauss_seidel import BlockSweeper, make_block_sweeper
 from perp.solvers.splitting.sweeps import make_order
 

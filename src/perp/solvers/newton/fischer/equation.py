@@ -27,8 +27,7 @@ from perp.problems.inputs import Vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import State
-from perp.solvers.newton.line_search import MeritPoint, Reference
-from perp.solvers.newton.proximal_point import Proximal
+from perp.solvers.newton.globalisation import MeritPoint, Proximal, Reference
 
 NEGLIGIBLE = 1e-10
 """|q_i| below this share of |p_i|: the row says dx_i = -F_i / p_i, and is no part of the system that is factored."""

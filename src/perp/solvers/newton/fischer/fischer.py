@@ -28,16 +28,21 @@ from perp.solvers.newton.fischer.equation import (
     gradient,
     gradient_direction,
 )
-from perp.solvers.newton.line_search import (
+from perp.solvers.newton.globalisation import (
+    DOUBTS,
+    HARD,
     LEAST_STEP,
     MEMORY,
+    MOST_FAILURES,
+    PROXIMAL,
+    PROXIMAL_LOOP,
     REDUCTION,
     SUFFICIENT,
     Armijo,
+    Proximal,
     Reference,
     require_reduction,
 )
-from perp.solvers.newton.proximal_point import DOUBTS, HARD, MOST_FAILURES, PROXIMAL, PROXIMAL_LOOP, Proximal
 from perp.solvers.options import (
     FORCING,
     GMRES_RESTART,

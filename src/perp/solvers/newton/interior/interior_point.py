@@ -46,7 +46,7 @@ from perp.solvers.options import (
     space_objection,
 )
 from perp.solvers.results import Status
-from perp.solvers.scaling import symmetric_scales
+from perp.solvers.symmetry import symmetric_scales
 
 WORK = ("diagonal", "dual", "dx", "dz", "dw", "cross_s", "cross_t", "right")
 

@@ -26,7 +26,7 @@ from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import State
-from perp.solvers.newton.line_search import Reference
+from perp.solvers.newton.globalisation import Reference
 
 Mask = NDArray[np.bool_]
 

@@ -17,7 +17,7 @@ from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method
 from perp.solvers.nested_start import INITIAL, START, nested_start
-from perp.solvers.newton.line_search import (
+from perp.solvers.newton.globalisation import (
     LEAST_STEP,
     MEMORY,
     REDUCTION,
