@@ -8,8 +8,7 @@ import numpy as np
 
 from perp.problems.files import DEFAULT_MAX_BYTES
 from perp.problems.files.archive import open_archive, write_archive
-from perp.problems.files.guard import Budget, FileGuard
-from perp.problems.files.replacement import replacing
+from perp.problems.files.guard import Budget, FileGuard, replacing
 from perp.problems.inputs import Vector
 from perp.solvers.results import Result
 from perp.version import __version__

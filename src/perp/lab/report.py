@@ -13,7 +13,7 @@ from perp.lab.palette import Stroke, assign_strokes
 from perp.lab.pictures import figure_to_svg, pattern_to_png
 from perp.lab.plots import draw_convergence
 from perp.lab.rows import Row, ranked
-from perp.problems.files.replacement import replacing
+from perp.problems.files.guard import replacing
 from perp.solvers.method import misfit
 from perp.solvers.roster import BY_NAME, default_methods
 from perp.solvers.stopping import Stopping

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from perp.lab.rows import Row, thinned
-from perp.problems.files.replacement import replacing
+from perp.problems.files.guard import replacing
 from perp.solvers.results import History
 from perp.solvers.stopping import Stopping
 

@@ -12,7 +12,7 @@ from perp.errors import FileFormatError
 from perp.lab.analysis.profiles import draw_profile, find_profile
 from perp.lab.plots import new_figure
 from perp.lab.survey import NO_METHOD, NOT_READ, SurveyRow
-from perp.problems.files.replacement import replacing
+from perp.problems.files.guard import replacing
 
 COLUMNS = tuple(field.name for field in fields(SurveyRow))
 COUNTS = ("n", "iterations")

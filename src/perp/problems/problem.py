@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from perp.errors import MethodRefused
-from perp.kernels.contacts import cones
+from perp.kernels.measures import projection
 from perp.problems import info
 from perp.problems.inputs import MatrixLike, PerRow, Vector, VectorLike, as_vector, freeze
 from perp.problems.operators import Operator, as_operator
@@ -69,7 +69,7 @@ class Problem(ABC):
     @property
     def law(self) -> tuple[np.uint64, np.uint64, Vector]:
         """What kernels are told of contacts: rows of each, the number of what bounds them, and coefficients."""
-        return np.uint64(1), cones.BOXES, NO_CONTACTS
+        return np.uint64(1), projection.BOXES, NO_CONTACTS
 
     @property
     def frictional(self) -> ContactProblem | None:

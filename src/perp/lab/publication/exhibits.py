@@ -11,7 +11,7 @@ from pathlib import Path
 from perp.lab.experiments.experiment import Cell, Picture, Table
 from perp.lab.page import Column, Markup, element, join, prose, table
 from perp.lab.pictures import draw_svg, figure_to_png, svg_in_page, svg_on_paper
-from perp.problems.files.replacement import replacing
+from perp.problems.files.guard import replacing
 
 TALL = 24
 """Longer tables scroll by themselves."""

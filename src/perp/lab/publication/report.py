@@ -23,7 +23,7 @@ from perp.lab.publication.look import RULES, word_class
 from perp.lab.publication.sections import make_section, show_minutes, show_word
 from perp.lab.publication.spreadsheets import write_spreadsheets
 from perp.lab.runs.store import RowStore
-from perp.problems.files.replacement import replacing
+from perp.problems.files.guard import replacing
 
 TITLE = "The lab: what five documents claim, and what perp measures"
 

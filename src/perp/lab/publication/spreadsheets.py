@@ -20,7 +20,7 @@ from perp.lab.publication.conditions import Setting, count_settings, setting_of
 from perp.lab.publication.evidence import Evidence
 from perp.lab.runs.row import LabRow
 from perp.lab.runs.task import Task, canonical
-from perp.problems.files.replacement import replacing
+from perp.problems.files.guard import replacing
 from perp.solvers.results import Status
 
 USUAL = ("residual", "iterations", "seconds", "setup_seconds", "active")

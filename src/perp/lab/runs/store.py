@@ -36,7 +36,7 @@ from perp.lab.runs.parquet import (
 from perp.lab.runs.row import LabRow
 from perp.lab.runs.schema import COLUMNS, PLAIN, plain_values, quoted, row_from
 from perp.lab.runs.task import Task
-from perp.problems.files.replacement import replacing
+from perp.problems.files.guard import replacing
 
 Answer = TypeVar("Answer")
 

@@ -21,7 +21,7 @@ from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.lcp import LCP
 from perp.problems.models.fixed_box import fixed_box
-from perp.problems.models.frictionless import frictionless
+from perp.problems.models.restatement import frictionless
 from perp.problems.problem import Problem
 from perp.problems.residuals import verify
 from perp.solvers.method import Method, State

@@ -27,7 +27,7 @@ from perp.problems.files import load, load_solution, save
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.models.fixed_box import fixed_box
-from perp.problems.models.frictionless import frictionless
+from perp.problems.models.restatement import frictionless
 from perp.problems.problem import Problem
 from perp.solvers.api import solve
 from perp.solvers.results import Result, Status

@@ -16,7 +16,7 @@ from perp.lab.runs.task import Task
 from perp.lab.work.recipes import make_scene, make_solver
 from perp.lab.work.simulate import measure_run
 from perp.problems.inputs import Vector
-from perp.problems.models.frictionless import frictionless
+from perp.problems.models.restatement import frictionless
 from perp.problems.models.stewart_trinkle import stewart_trinkle
 from perp.simulation import simulate
 from perp.worlds.world import Solve

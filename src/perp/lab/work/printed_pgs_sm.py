@@ -16,7 +16,7 @@ from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems import FreeSystem
 from perp.linalg.free_systems.krylov import KrylovSystem
 from perp.linalg.krylov.cg import cg
-from perp.linalg.krylov.outcome import Ending
+from perp.linalg.krylov.cycles import Ending
 from perp.problems.inputs import Vector, freeze, require_number
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch

@@ -25,8 +25,7 @@ from scipy import sparse
 from perp.errors import FileFormatError, suggest
 from perp.problems.box import BoxLCP
 from perp.problems.files.archive import Archive, open_archive, write_archive
-from perp.problems.files.guard import Budget, FileGuard
-from perp.problems.files.replacement import replacing
+from perp.problems.files.guard import Budget, FileGuard, replacing
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector
 from perp.problems.lcp import LCP

@@ -5,8 +5,7 @@ from __future__ import annotations
 from perp.errors import InvalidProblem, suggest
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
-from perp.problems.models.frictionless import frictionless
-from perp.problems.models.restatement import Restated
+from perp.problems.models.restatement import Restated, frictionless
 from perp.problems.models.stewart_trinkle import stewart_trinkle
 from perp.problems.problem import Problem
 

@@ -23,7 +23,7 @@ from perp.errors import FileFormatError, MissingAbility
 from perp.problems import operators
 from perp.problems.deadline import Pace
 from perp.problems.inputs import Matrix, Vector, as_vector, freeze
-from perp.problems.models import congruent_product as congruent_products
+from perp.problems.models import restatement as congruent_products
 from perp.problems.operators import sparse as sparses
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from perp.kernels.contacts import cones
 from perp.kernels.gradient import conjugate_gradients
-from perp.kernels.gradient import projected_gradient as kernels
+from perp.kernels.gradient import first_order as kernels
+from perp.kernels.measures import projection
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
 from perp.solvers.options import About
@@ -123,7 +123,7 @@ class FeasibleSet:
         lower = freeze(np.where(np.isinf(self.lower), -np.inf, 0.0))
         upper = freeze(np.where(np.isinf(self.upper), np.inf, 0.0))
         ray, still = np.empty(direction.size), np.zeros(direction.size)
-        friction = freeze(np.zeros(self.friction.size)) if self.law == cones.FIXED_DISCS else self.friction
+        friction = freeze(np.zeros(self.friction.size)) if self.law == projection.FIXED_DISCS else self.friction
         free = FeasibleSet(self.width, self.law, friction, lower, upper, self.weight)
         free.project_step(direction, still, np.zeros(self.friction.size), 0.0, ray)
         return ray
@@ -138,6 +138,6 @@ def _weights(problem: Problem) -> Vector:
     width, law, _ = problem.law
     if problem.contacts:
         contacts = weight[: problem.contact_rows].reshape(problem.contacts, int(width))
-        bound_together = contacts[:, 1:] if law == cones.FIXED_DISCS else contacts
+        bound_together = contacts[:, 1:] if law == projection.FIXED_DISCS else contacts
         bound_together[:] = 1.0 / (1.0 / bound_together).mean(axis=1, keepdims=True)
     return weight

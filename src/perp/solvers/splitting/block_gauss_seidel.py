@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.kernels.storages import body_pairs, planar_pairs
-from perp.kernels.sweeps import block_setup, blocked, blocked_pairs, planar_blocked
+from perp.kernels.sweeps import blocked, blocked_pairs
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.operators import FactoredOperator, SparseOperator
@@ -49,7 +49,7 @@ def prepare_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint6
     local = np.empty(problem.contacts * cells)
     width, blocks = np.uint64(problem.dimension), problem.contact_blocks.reshape(-1)
     limits = (LEAST_SHARE, STRONGEST_COUPLING)
-    block_setup.prepare(blocks, width, float(relaxation), problem.model == "box", *limits, np.uint64(cells), local)
+    blocked.prepare(blocks, width, float(relaxation), problem.model == "box", *limits, np.uint64(cells), local)
     parts = local.reshape(-1, cells)
     if problem.model == "disc":
         parts[:, 8:] = _tangent_axes(problem, relaxation)
@@ -247,14 +247,14 @@ def _sweep_planar_pairs(
     refresh = partial(planar_pairs.velocity, *parts, x, velocity)
     refresh()
     storage = (*parts, A.compliance)
-    return BlockSweeper(x, planar_blocked.sweep_pairs, contact, storage, (*vectors, velocity), refresh)
+    return BlockSweeper(x, blocked_pairs.sweep_planar_pairs, contact, storage, (*vectors, velocity), refresh)
 
 
 def _prepare_planar_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint64, Vector]:
-    """The four numbers that `perp.kernels.sweeps.planar_blocked` keeps of a contact with one tangent."""
+    """The four numbers that `perp.kernels.sweeps.blocked_pairs` keeps of a contact with one tangent."""
     local = np.empty(4 * problem.contacts)
     blocks = problem.contact_blocks.reshape(-1)
-    planar_blocked.prepare(blocks, float(relaxation), LEAST_SHARE, STRONGEST_COUPLING, local)
+    blocked_pairs.prepare_planar(blocks, float(relaxation), LEAST_SHARE, STRONGEST_COUPLING, local)
     return np.uint64(4), local
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from perp.kernels.storages import body_pairs, csr, dense, factored, planar_pairs, runs
-from perp.kernels.sweeps import modulus, modulus_body_pairs, planar_modulus
+from perp.kernels.sweeps import modulus
 from perp.problems.inputs import Vector, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
@@ -197,10 +197,10 @@ def make_modulus_sweeper(problem: Problem, sight: Sight, x: Vector) -> ModulusSw
     """The tuned kernels for two bodies a row are AMGS and AMSOR's alone; other members go row by row, by J and W."""
     width, _, friction = problem.law
     bound, u = make_sweeper(problem, 1.0, x), x.copy()
-    tuned = {body_pairs: modulus_body_pairs, planar_pairs: planar_modulus}.get(bound.kernels)
+    tuned = {body_pairs: modulus.sweep_body_pairs, planar_pairs: modulus.sweep_planar_pairs}.get(bound.kernels)
     if tuned is not None and sight.is_newest and not sight.printed:
         coupling = np.empty(0) if bound.contact is None else bound.contact[-1]
-        return _bind(tuned.sweep_pairs, bound, (), (friction, coupling), u, many=True)
+        return _bind(tuned, bound, (), (friction, coupling), u, many=True)
     if tuned is not None:
         assert problem.A.factored is not None
         bound = sweep_factored(problem.A.factored, bound.vectors[:-1], None)

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from perp.errors import suggest
 from perp.kernels.storages import body_pairs, csr, dense, factored, planar_pairs, runs
-from perp.kernels.sweeps import colouring
+from perp.kernels.sweeps import sweeping
 from perp.problems.inputs import Vector, freeze, require_count, require_real
 from perp.problems.operators import FactoredOperator, SparseOperator
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, TO_SPARSE
@@ -96,7 +96,7 @@ def colour(touching: sparse.csr_array) -> NDArray[np.uint32]:
     colours = np.zeros(count, dtype=np.uint32)
     taken = np.full(count + 1, -1, dtype=np.int64)
     pointers, neighbours = (freeze(part.astype(np.uint32)) for part in (touching.indptr, touching.indices))
-    colouring.colour_greedily(pointers, neighbours, colours, taken)
+    sweeping.colour_greedily(pointers, neighbours, colours, taken)
     return colours
 
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
 from perp.kernels.fluid import fields as fluid_fields
+from perp.kernels.fluid import fields as fluid_transfer
 from perp.kernels.fluid import motion as fluid_motion
-from perp.kernels.fluid import surface as fluid_surface
-from perp.kernels.fluid import transfer as fluid_transfer
-from perp.kernels.fluid import walls as fluid_walls
+from perp.kernels.fluid import motion as fluid_walls
+from perp.kernels.fluid import pressure as fluid_surface
 from perp.problems.inputs import Vector, require_count, require_share
 from perp.worlds.fluid.pressure import Flags, PressureProblem, for_kernels
 from perp.worlds.fluid.vessel import StaggeredGrid, Vessel

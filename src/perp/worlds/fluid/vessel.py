@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
-from perp.kernels.fluid import walls as fluid_walls
+from perp.kernels.fluid import motion as fluid_walls
 from perp.problems.inputs import Vector, as_vector, freeze, reject_non_finite, require_count, require_number
 from perp.worlds.fluid.solids import Distance
 from perp.worlds.read_only_arrays import KeepsReadOnly

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.kernels.newton import minimum_map, policies
+from perp.kernels.newton import minimum_map
 from perp.linalg.free_systems import choose_system, factor_or_exchange, purify, small_shift
 from perp.linalg.krylov import FreeProduct, Solution
 from perp.linalg.preconditioners import Recipe
@@ -199,7 +199,7 @@ class KrylovEquation(Equation):
         share = right / unit
         if self._rows is not None:
             share *= self._rows
-        policies.keep(active, share)
+        minimum_map.keep(active, share)
         solution = self._krylov(
             self._product,
             share,
