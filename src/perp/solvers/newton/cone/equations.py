@@ -78,7 +78,7 @@ def _arguments(problem: ContactProblem, law: WideLaw, base: Vector, y: Vector, r
         speeds[:, 0] += lift
     elif number == laws.LIFTED_CONES:
         speeds[:, 0] += strength * lengths(speeds[:, 1:])
-    step = np.clip(_rho_of_contacts(problem, rho) * speeds, -projection.HUGE, HUGE)
+    step = np.clip(_rho_of_contacts(problem, rho) * speeds, -projection.HUGE, projection.HUGE)
     return step, problem.measured(base) - step
 
 
