@@ -24,9 +24,10 @@ from typing import Any
 
 from perp.extras import distributed
 from perp.lab.runs.circumstances import code_fingerprint
-from perp.lab.runs.isolation import WORTH_WARMING, CannotStart, Processes, ProcessesLost, TaskLost, open_processes
+from perp.lab.runs.isolation import WORTH_WARMING, CannotStart, Processes, open_processes
 from perp.lab.runs.plan import Plan
 from perp.lab.runs.process import Ended, row_of_end
+from perp.lab.runs.runner import ProcessesLost, TaskLost
 from perp.lab.runs.store import RowStore
 from perp.lab.runs.task import Task
 from perp.version import __version__

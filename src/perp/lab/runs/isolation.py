@@ -22,6 +22,7 @@ from typing import IO, Any, Protocol
 
 from perp.lab.runs.limits import pinned_environment
 from perp.lab.runs.process import Ended, judge_end, last_line_of
+from perp.lab.runs.runner import ProcessesLost
 from perp.lab.runs.task import Task
 
 END_SECONDS = 10.0
@@ -33,14 +34,6 @@ WORTH_WARMING = 6
 
 FORKS: bool = sys.platform == "linux"
 """Whether a process that has loaded such libraries may be forked."""
-
-
-class TaskLost(RuntimeError):
-    """Nobody knows how the task ended: it may have a row or none."""
-
-
-class ProcessesLost(TaskLost):
-    """What starts and watches processes has itself ended; it will start no other task."""
 
 
 class CannotStart(RuntimeError):
