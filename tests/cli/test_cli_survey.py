@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from perp import LCP, ContactProblem, save
-from perp.cli import survey_table
+from perp.cli import progress, survey_table
 from perp.lab import survey as lab_survey
 from perp.lab.survey import NOT_READ, SurveyRow
 from perp.solvers.roster import suitable_methods
@@ -162,13 +162,13 @@ def test_a_row_goes_to_a_csv_file_and_comes_back_with_resume(perp_command, folde
     assert [row["problem"] for row in first] == ["easy.npz", "infeasible.npz", "notes.md"]
 
     solved = []
-    real = lab_survey.run_method
+    real = lab_survey.run_trial
 
-    def count(name, problem, method, stop):
-        solved.append((name, method.name))
-        return real(name, problem, method, stop)
+    def count(trial):
+        solved.append((trial.group, trial.method))
+        return real(trial)
 
-    monkeypatch.setattr(lab_survey, "run_method", count)
+    monkeypatch.setattr(lab_survey, "run_trial", count)
     assert perp_command("survey", folder, "--methods", "lemke,pgs", "--csv", out, "--resume").code == 0
     assert solved == [("easy.npz", "pgs")]
     with out.open(newline="") as stream:
@@ -181,14 +181,14 @@ def test_a_row_goes_to_a_csv_file_and_comes_back_with_resume(perp_command, folde
 
 def test_ctrl_c_keeps_what_is_finished_and_exits_with_130(perp_command, folder, tmp_path, monkeypatch):
     out = tmp_path / "rows.csv"
-    real = lab_survey.run_method
+    real = lab_survey.run_trial
 
-    def press(name, problem, method, stop):
-        if method.name == "pgs":
+    def press(trial):
+        if trial.method == "pgs":
             raise KeyboardInterrupt
-        return real(name, problem, method, stop)
+        return real(trial)
 
-    monkeypatch.setattr(lab_survey, "run_method", press)
+    monkeypatch.setattr(lab_survey, "run_trial", press)
     answer = perp_command("survey", folder, "--methods", "lemke,pgs", "--json", "--csv", out)
     assert answer.code == 130
     assert [row["method"] for row in rows_of(answer)] == ["lemke"]
@@ -254,7 +254,7 @@ def test_resuming_from_a_file_that_is_no_survey_exits_with_2(perp_command, folde
 def test_on_a_terminal_a_bar_tells_problem_and_method(perp_command, folder, monkeypatch):
     text = io.StringIO()
     terminal = Console(file=text, force_terminal=True, width=120)
-    monkeypatch.setattr("rich.console.Console", lambda **options: terminal)
+    monkeypatch.setattr(progress, "Console", lambda **options: terminal)
     assert perp_command("survey", folder, "--methods", "lemke").code == 0
     assert "infeasible.npz: lemke" in text.getvalue()
     assert "3/3" in text.getvalue()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 
@@ -10,8 +11,6 @@ import pytest
 from perp.lab.demo import machine_facts, run_demo
 from perp.lab.page import Column, Markup, element, prose, table
 from perp.lab.report import duration, write_report
-from perp.lab.results import read_rows
-from perp.lab.rows import row_from_failure
 from perp.solvers.roster import suitable_methods
 from perp.solvers.stopping import Stopping
 from perp.version import __version__
@@ -46,10 +45,9 @@ def made(tmp_path_factory):
 
 def test_the_demo_has_a_row_for_every_suitable_method_of_every_problem(made, instances):
     expected = {(i.name, method.label) for i in instances for method in suitable_methods(i.problem)}
-    assert {(row.problem, row.method) for row in made.rows} == expected
-    assert [(row.problem, row.method) for row in read_rows(made.results)] == [
-        (row.problem, row.method) for row in made.rows
-    ]
+    assert {(row.group, row.name) for row in made.rows} == expected
+    written = json.loads(made.results.read_text())["rows"]
+    assert [(row["problem"], row["method"]) for row in written] == [(row.group, row.name) for row in made.rows]
 
 
 def test_the_report_is_well_formed_and_needs_nothing_from_elsewhere(made):
@@ -68,15 +66,15 @@ def test_the_report_names_problems_methods_and_machine(made, instances):
         assert instance.title in text
         assert instance.command in text
     for row in made.rows:
-        assert f"<code>{row.method}</code>" in text
+        assert f"<code>{row.name}</code>" in text
     assert text.count("<svg") == len(instances)
     assert __version__ in text
     assert machine_facts()["Numba"] in text
     assert "no compilation is counted" in text
 
 
-def test_a_method_that_raised_is_in_the_report_with_its_reason_escaped(instances, tmp_path):
-    row = row_from_failure("fluid", "psor", ValueError("a < b & c"))
+def test_a_method_that_raised_is_in_the_report_with_its_reason_escaped(instances, make_failure, tmp_path):
+    row = make_failure("fluid", "psor", "ValueError: a < b & c")
     path = tmp_path / "report.html"
     write_report(path, instances[-1:], [row], STOP, machine_facts())
     text = path.read_text(encoding="utf-8")

@@ -11,7 +11,8 @@ import pytest
 from perp import LCP, ContactProblem, save
 from perp.errors import FileFormatError
 from perp.lab import survey as lab_survey
-from perp.lab.rows import FAILED
+from perp.lab.runs.measurement import FAILED
+from perp.lab.runs.runner import Reporter
 from perp.lab.survey import NOT_READ, Candidate, Survey, SurveyRow, find_candidates, undecided, with_law
 from perp.lab.survey_file import read_survey, write_survey
 from perp.solvers.roster import suitable_methods
@@ -106,10 +107,14 @@ def test_finished_rows_are_kept_unless_the_tolerance_or_the_law_has_changed():
     marked = {(row.problem, row.method): replace(row, message="from before") for row in first}
     started = []
 
+    class Listener(Reporter):
+        def started(self, task):
+            started.append((task.group, task.name))
+
     def again(problem=SMALL, **plan):
         started.clear()
         survey = Survey(methods=["lemke", "pgs"], **plan)
-        rows = survey.run(Candidate("p", lambda: problem), marked, lambda *names: started.append(names))
+        rows = survey.run(Candidate("p", lambda: problem), marked, Listener())
         return [row.message for row in rows]
 
     assert again() == ["from before"] * 2

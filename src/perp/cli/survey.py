@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from perp.cli import survey_table
+from perp.cli import progress, survey_table
 from perp.cli.errors import CommandError, refusing
 from perp.cli.group import INTERRUPTED, NOT_CONVERGED
 from perp.cli.solve import LAWS
@@ -101,16 +97,17 @@ def survey(
     rows: list[SurveyRow] = []
     was_interrupted = False
     try:
-        with following(len(candidates)) as (started, done):
+        with progress.following_problems() as reporter:
+            reporter.planned(len(candidates), 0)
             if any(candidate.has_known_suffix for candidate in candidates):
                 warm_ups.warm_up()
             for candidate in candidates:
-                for row in plan.run(candidate, finished, started):
+                for row in plan.run(candidate, finished, reporter):
                     rows.append(row)
                 if csv is not None:
                     with refusing(OSError):
                         survey_file.write_survey(csv, rows)
-                done(candidate.name)
+                reporter.passed(candidate.name)
     except KeyboardInterrupt:
         was_interrupted = True
         if csv is not None:
@@ -198,30 +195,3 @@ def show_rows(rows: list[SurveyRow], as_json: bool) -> None:
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
     typer.echo(survey_table.show_table(rows, list(roster.BY_NAME), width))
-
-
-Followers = tuple[Callable[[str, str], object], Callable[[str], object]]
-
-
-@contextmanager
-def following(problems: int) -> Iterator[Followers]:
-    """Two functions to call when a run starts and when a problem is done: a bar on a terminal, else a line each."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        count = 0
-
-        def tell(name: str) -> None:
-            nonlocal count
-            count += 1
-            typer.echo(f"{count} of {problems}: {name}", err=True)
-
-        yield (lambda problem, method: None), tell
-        return
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("loading the compiled kernels", total=problems)
-
-        def start(problem: str, method: str) -> None:
-            bar.update(task, description=f"{problem}: {method}")
-
-        yield start, lambda name: bar.advance(task)

@@ -4,26 +4,63 @@ from __future__ import annotations
 
 import os
 import platform
-from dataclasses import dataclass
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from perp.extras import matplotlib
-from perp.lab.campaign import Instance, Reporter, from_gallery, run_campaign
 from perp.lab.report import write_report
 from perp.lab.results import write_results
-from perp.lab.rows import Row
+from perp.lab.runs.perform import perform
+from perp.lab.runs.row import LabRow
+from perp.lab.runs.runner import Here, Reporter, Runner, Trial
+from perp.lab.work.recipes import gallery, make_instance
+from perp.problems.problem import Problem
 from perp.recording.description import package_versions
+from perp.solvers.method import Method
+from perp.solvers.roster import suitable_methods
 from perp.solvers.stopping import Stopping
 
 STOP = Stopping(max_iterations=10_000, max_seconds=5.0, check_every=1)
 """Every iteration is looked at, so that the figures show all of them."""
 
 
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A problem with a name and a story, so that tables and reports can speak of it.
+
+    `name` is the short word in tables, `title` the heading, `story` what the reader should know before looking.
+    """
+
+    name: str
+    title: str
+    story: str
+    problem: Problem
+    recipe: Mapping[str, Any]
+
+    @property
+    def command(self) -> str:
+        """The command line that writes this very problem to a file."""
+        kind, n, seed = (str(self.recipe[name]) for name in ("gallery", "n", "seed"))
+        words = ["perp", "generate", kind, "--n", n, "--seed", seed]
+        for key, value in self.recipe["options"].items():
+            words += ["--option", f"{key}={value}"]
+        return shlex.join([*words, "--out", f"{self.name}.npz"])
+
+
+def from_gallery(name: str, title: str, story: str, *, kind: str, n: int, seed: int = 0, **options: Any) -> Instance:
+    """An instance of a kind of the gallery."""
+    recipe = gallery(kind, n, seed, **options)
+    return Instance(name, title, story, make_instance(recipe).problem, recipe)
+
+
 @dataclass(frozen=True)
 class Demo:
     """What a demonstration made."""
 
-    rows: list[Row]
+    rows: list[LabRow]
     report: Path
     results: Path
 
@@ -78,17 +115,35 @@ def demo_instances(n: int = 1000) -> list[Instance]:
     ]
 
 
-def run_demo(folder: Path, *, reporter: Reporter | None = None, n: int = 1000, stop: Stopping = STOP) -> Demo:
+def run_demo(folder: Path, *, reporter: Reporter[LabRow] | None = None, n: int = 1000, stop: Stopping = STOP) -> Demo:
     """Solve, and write `report.html` and `results.json` into `folder`, which is made if need be."""
     matplotlib.require()
     folder.mkdir(parents=True, exist_ok=True)
     instances = demo_instances(n)
-    rows = run_campaign(instances, stop, reporter=reporter)
+    rows = solve_all(instances, stop, reporter=reporter)
     machine = machine_facts()
     demo = Demo(rows, folder / "report.html", folder / "results.json")
     write_results(demo.results, rows, stop, machine)
     write_report(demo.report, instances, rows, stop, machine)
     return demo
+
+
+def solve_all(
+    instances: Sequence[Instance],
+    stop: Stopping,
+    *,
+    methods: Callable[[Problem], Iterable[Method]] = suitable_methods,
+    reporter: Reporter[LabRow] | None = None,
+) -> list[LabRow]:
+    """Solve each instance with each method that `methods` names for it: by default every suitable one of the roster."""
+    tasks = [
+        Trial("solve", at.recipe, method.label, stop=asdict(stop), group=at.name, problem=at.problem, solver=method)
+        for at in instances
+        for method in methods(at.problem)
+    ]
+    runner = Runner(lambda: Here(perform), reporter)
+    runner.reporter.planned(len(tasks), 0)
+    return list(runner.run(tasks))
 
 
 def machine_facts() -> dict[str, str]:

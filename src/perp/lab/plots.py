@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from perp.extras import matplotlib
 from perp.lab.palette import INK, LINE, MUTED, PAPER, Stroke, assign_strokes
-from perp.lab.rows import Row, ranked, thinned
+from perp.lab.runs.row import LabRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,8 +105,19 @@ def add_legend(target: Figure | Axes, handles: Sequence[Any] | None = None) -> N
         target.legend(frameon=False, fontsize=8, labelcolor=INK.light)
 
 
+def ranked(rows: list[LabRow]) -> list[LabRow]:
+    """Best first: those that converged by their time, then the others by their residual, then those that raised."""
+
+    def rank(row: LabRow) -> tuple[int, float]:
+        if row.success:
+            return 0, row.total_seconds
+        return (2, 0.0) if np.isnan(row.residual) else (1, row.residual)
+
+    return sorted(rows, key=rank)
+
+
 def draw_convergence(
-    rows: Sequence[Row],
+    rows: Sequence[LabRow],
     tol: float,
     *,
     strokes: Mapping[str, Stroke] | None = None,
@@ -118,17 +129,17 @@ def draw_convergence(
     A line ends in a dot where the method converged, and in a cross where it ended otherwise. `strokes` gives the same
     method the same look in several figures; `size` is in inches.
     """
-    shown = [row for row in ranked(list(rows)) if len(row.history)]
-    looks = strokes or assign_strokes(row.method for row in rows)
+    shown = [row for row in ranked(list(rows)) if "residual" in row.series]
+    looks = strokes or assign_strokes(row.name for row in rows)
     width, height = size or (10.4, max(3.9, 0.6 + 0.19 * len(shown)))
     figure, (by_iteration, by_seconds) = new_figure(1, 2, panel=(0.5 * width, height), sharey=True)
     limits = _residual_limits(shown, tol)
     lines = []
     for row in shown:
-        history = thinned(row.history)
-        residual = np.clip(history.residual, FLOOR, 10.0 * limits[1])
-        lines.append(_draw_line(by_iteration, row, looks[row.method], history.iteration, residual))
-        _draw_line(by_seconds, row, looks[row.method], row.setup_seconds + history.seconds, residual)
+        history, look = row.series, looks[row.name]
+        residual = np.clip(history["residual"], FLOOR, 10.0 * limits[1])
+        lines.append(_draw_line(by_iteration, row, look, history["iteration"], residual))
+        _draw_line(by_seconds, row, look, row["setup_seconds"] + history["seconds"], residual)
     _set_axes(by_iteration, by_seconds, limits, tol)
     if title:
         figure.suptitle(title, color=INK.light, fontsize=11)
@@ -144,9 +155,9 @@ def draw_convergence(
     return figure
 
 
-def _draw_line(axes: Axes, row: Row, stroke: Stroke, along: Column, residual: Column) -> Line2D:
+def _draw_line(axes: Axes, row: LabRow, stroke: Stroke, along: Column, residual: Column) -> Line2D:
     (line,) = axes.plot(along, residual, color=stroke.colour, linestyle=stroke.dash, linewidth=1.5, zorder=2)
-    line.set_label(row.method)
+    line.set_label(row.name)
     axes.plot(
         along[-1:],
         residual[-1:],
@@ -188,15 +199,15 @@ def _set_axes(by_iteration: Axes, by_seconds: Axes, limits: tuple[float, float],
         )
 
 
-def _residual_limits(rows: Sequence[Row], tol: float) -> tuple[float, float]:
+def _residual_limits(rows: Sequence[LabRow], tol: float) -> tuple[float, float]:
     """From the best residual to a little above the start, whatever a diverging line does.
 
     The tolerance is shown as well unless it is so far below all lines that it would squeeze them.
     """
     if not rows:
         return 0.1, 1.0
-    start = max(max(float(row.history.residual[0]) for row in rows), FLOOR)
-    least = max(min(float(row.history.residual.min()) for row in rows), FLOOR)
-    most = max(float(row.history.residual.max()) for row in rows)
+    start = max(max(float(row.series["residual"][0]) for row in rows), FLOOR)
+    least = max(min(float(row.series["residual"].min()) for row in rows), FLOOR)
+    most = max(float(row.series["residual"].max()) for row in rows)
     bottom = min(least, tol) if least <= IN_SIGHT * tol else least
     return 0.4 * bottom, 2.5 * max(min(most, HEADROOM * start), 10.0 * bottom)

@@ -6,17 +6,20 @@ import inspect
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from perp.lab.campaign import Instance
 from perp.lab.page import Column, Markup, definitions, element, join, page, prose, table
 from perp.lab.palette import Stroke, assign_strokes
 from perp.lab.pictures import figure_to_svg, pattern_to_png
-from perp.lab.plots import draw_convergence
-from perp.lab.rows import Row, ranked
+from perp.lab.plots import draw_convergence, ranked
+from perp.lab.runs.row import LabRow
 from perp.problems.files.replacement import replacing
 from perp.solvers.fit import misfit
 from perp.solvers.roster import BY_NAME, default_methods
 from perp.solvers.stopping import Stopping
+
+if TYPE_CHECKING:
+    from perp.lab.demo import Instance
 
 TITLE = "Complementarity problems, every method that fits"
 
@@ -32,20 +35,19 @@ ROW_COLUMNS = (
 
 
 def write_report(
-    path: Path, instances: Sequence[Instance], rows: Sequence[Row], stop: Stopping, machine: Mapping[str, str]
+    path: Path, instances: Sequence[Instance], rows: Sequence[LabRow], stop: Stopping, machine: Mapping[str, str]
 ) -> None:
     """One section an instance: what it is, the table of its rows, and how they converged."""
-    strokes = assign_strokes(row.method for row in rows)
+    strokes = assign_strokes(row.name for row in rows)
     sections = [
-        _section(instance, [row for row in rows if row.problem == instance.name], stop, strokes)
-        for instance in instances
+        _section(instance, [row for row in rows if row.group == instance.name], stop, strokes) for instance in instances
     ]
     body = join(_introduction(instances, rows, stop), *sections, _methods(rows), _machine(machine))
     with replacing(path) as temporary:
         temporary.write_text(page(TITLE, body), encoding="utf-8")
 
 
-def _introduction(instances: Sequence[Instance], rows: Sequence[Row], stop: Stopping) -> Markup:
+def _introduction(instances: Sequence[Instance], rows: Sequence[LabRow], stop: Stopping) -> Markup:
     limits = f"{stop.max_iterations:,} iterations"
     if stop.max_seconds is not None:
         limits += f" or {stop.max_seconds:g} s"
@@ -54,7 +56,7 @@ def _introduction(instances: Sequence[Instance], rows: Sequence[Row], stop: Stop
             element("a", instance.title, href=f"#{instance.name}"),
             instance.problem.kind,
             f"{instance.problem.n:,}",
-            _finding([row for row in rows if row.problem == instance.name], stop.tol),
+            _finding([row for row in rows if row.group == instance.name], stop.tol),
         )
         for instance in instances
     ]
@@ -86,7 +88,7 @@ def _introduction(instances: Sequence[Instance], rows: Sequence[Row], stop: Stop
     )
 
 
-def _section(instance: Instance, rows: list[Row], stop: Stopping, strokes: Mapping[str, Stroke]) -> Markup:
+def _section(instance: Instance, rows: list[LabRow], stop: Stopping, strokes: Mapping[str, Stroke]) -> Markup:
     figure = draw_convergence(rows, stop.tol, strokes=strokes)
     facts = {name.replace("_", " "): _fact(value) for name, value in vars(instance.problem.info()).items()}
     pattern = pattern_to_png(instance.problem)
@@ -124,7 +126,7 @@ def _section(instance: Instance, rows: list[Row], stop: Stopping, strokes: Mappi
     )
 
 
-def _finding(rows: Sequence[Row], tol: float) -> str:
+def _finding(rows: Sequence[LabRow], tol: float) -> str:
     """One sentence: who was fastest, or how far the best one came."""
     best = ranked(list(rows))[:1]
     if not best or not isfinite(best[0].residual):
@@ -133,37 +135,37 @@ def _finding(rows: Sequence[Row], tol: float) -> str:
     if first.success:
         share = f"All {converged}" if converged == len(rows) else f"{converged} of {len(rows)}"
         return (
-            f"{share} methods converged; the fastest, {first.method}, took {duration(first.total_seconds)} "
+            f"{share} methods converged; the fastest, {first.name}, took {duration(first.total_seconds)} "
             f"and {first.iterations:,} iterations."
         )
     return (
-        f"None of {len(rows)} methods reached {tol:g}; the best, {first.method}, came to {first.residual:.1e} "
+        f"None of {len(rows)} methods reached {tol:g}; the best, {first.name}, came to {first.residual:.1e} "
         f"in {first.iterations:,} iterations and {duration(first.total_seconds)}."
     )
 
 
-def _cells(row: Row) -> tuple[object, ...]:
+def _cells(row: LabRow) -> tuple[object, ...]:
     status = element(
         "span",
         row.status.replace("_", " ").lower(),
         class_="status success" if row.success else "status",
-        title=row.message,
+        title=row.found.message,
     )
-    per_iteration = row.seconds / row.iterations if row.iterations else float("nan")
+    per_iteration = row["seconds"] / row.iterations if row.iterations else float("nan")
     return (
-        element("code", row.method),
+        element("code", row.name),
         status,
         f"{row.residual:.1e}" if isfinite(row.residual) else "–",
         f"{row.iterations:,}",
-        duration(row.seconds),
-        duration(row.setup_seconds),
+        duration(row["seconds"]),
+        duration(row["setup_seconds"]),
         duration(per_iteration),
     )
 
 
-def _troubles(instance: Instance, rows: Sequence[Row]) -> Markup:
+def _troubles(instance: Instance, rows: Sequence[LabRow]) -> Markup:
     """Why some methods have no line: they raised, or the problem is outside their class."""
-    raised = [(row.method, row.message) for row in rows if not len(row.history)]
+    raised = [(row.name, row.found.message) for row in rows if "residual" not in row.series]
     reasons = ((method.name, misfit(method, instance.problem)) for method in default_methods())
     together: dict[str, list[str]] = {}
     for name, reason in reasons:
@@ -174,15 +176,15 @@ def _troubles(instance: Instance, rows: Sequence[Row]) -> Markup:
     return element("ul", join(*items), class_="quiet") if items else Markup("")
 
 
-def _solve_command(instance: Instance, rows: Sequence[Row], stop: Stopping) -> str:
+def _solve_command(instance: Instance, rows: Sequence[LabRow], stop: Stopping) -> str:
     best = ranked(list(rows))[:1]
-    name = plain_name(best[0].method) if best else "auto"
+    name = plain_name(best[0].name) if best else "auto"
     return f"perp solve {instance.name}.npz --method {name} --max-iterations {stop.max_iterations}"
 
 
-def _methods(rows: Sequence[Row]) -> Markup:
+def _methods(rows: Sequence[LabRow]) -> Markup:
     """What each method is, in its own words."""
-    names = dict.fromkeys(plain_name(row.method) for row in rows)
+    names = dict.fromkeys(plain_name(row.name) for row in rows)
     lines = []
     for method in (BY_NAME[name] for name in names if name in BY_NAME):
         summary = (inspect.getdoc(method) or "").partition("\n\n")[0].replace("\n", " ")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
-from perp.lab.campaign import FAILURES
 from perp.lab.runs.circumstances import observe
 from perp.lab.runs.measurement import FAILED, OUT_OF_MEMORY, Measurement
 from perp.lab.runs.row import LabRow
 from perp.lab.runs.task import Task
+
+FAILURES = (ValueError, TypeError, ArithmeticError, LookupError, AssertionError, RuntimeError, MemoryError)
+"""What a method in trouble raises. Anything else, Ctrl-C above all, ends a run in this process."""
 
 TROUBLES = (*FAILURES, ImportError, OSError)
 """What a work in trouble raises: beside what methods do, a library or a file that is not there."""
@@ -24,7 +24,7 @@ def perform(task: Task, folder: Path | None = None) -> LabRow:
     before = observe()
     clock = time.perf_counter()
     try:
-        found = find_work(task.work).perform(task, folder)
+        found = task.measure(folder)
     except MemoryError as failure:
         found = Measurement(OUT_OF_MEMORY, str(failure))
     except TROUBLES as failure:
@@ -38,11 +38,6 @@ def perform(task: Task, folder: Path | None = None) -> LabRow:
         alone=task.timed,
     )
     return LabRow(task, found, after)
-
-
-def find_work(name: str) -> ModuleType:
-    """The module that carries out tasks of this work."""
-    return importlib.import_module(name if "." in name else f"perp.lab.work.{name}")
 
 
 def _peak_megabytes() -> float:

@@ -47,6 +47,15 @@ class LabRow:
         return self.found.status
 
     @property
+    def residual(self) -> float:
+        return self["residual"]
+
+    @property
+    def iterations(self) -> int:
+        """Zero where none is known."""
+        return int(self.found.numbers.get("iterations", 0))
+
+    @property
     def success(self) -> bool:
         return self.found.status == Status.CONVERGED.name
 

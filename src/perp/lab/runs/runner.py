@@ -10,10 +10,14 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
 from math import nan
-from typing import Generic, Protocol, TypeVar
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
 
+from perp.lab.runs.measurement import Measurement
 from perp.lab.runs.task import Task
+from perp.lab.work import solve
 
 Row = TypeVar("Row")
 AnyRow = TypeVar("AnyRow", contravariant=True)
@@ -57,12 +61,24 @@ class Executor(Protocol[Row]):
     def close(self) -> None: ...
 
 
+@dataclass(frozen=True, eq=False)
+class Trial(Task):
+    """A task whose problem and method this process has at hand: its recipe only names them."""
+
+    problem: Any = None
+    solver: Any = None
+    """A method, "auto", or whatever else the executor knows how to ask."""
+
+    def measure(self, folder: Path | None) -> Measurement:
+        return solve.timed_solve(self.problem, self.solver, self.stopping)
+
+
 class Here(Generic[Row]):
     """In this process, one task after the other; what `perform` raises ends the run."""
 
     width: int = 1
 
-    def __init__(self, perform: Callable[[Task], Row]) -> None:
+    def __init__(self, perform: Callable[[Any], Row]) -> None:
         self.perform = perform
 
     def start(self, task: Task) -> Future[Row]:

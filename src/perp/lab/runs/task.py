@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
+from perp.lab.runs.measurement import Measurement
 from perp.solvers.stopping import Stopping
 from perp.version import __version__
 
@@ -75,6 +78,12 @@ class Task:
     @property
     def stopping(self) -> Stopping:
         return Stopping(**self.stop)
+
+    def measure(self, folder: Path | None) -> Measurement:
+        """What the work finds; `folder` keeps problems that are long in the making."""
+        place = self.work if "." in self.work else f"perp.lab.work.{self.work}"
+        found: Measurement = importlib.import_module(place).perform(self, folder)
+        return found
 
     def to_json(self) -> str:
         """All of it in one line, for another process."""

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.campaign import WARM_ITERATIONS
 from perp.lab.runs.measurement import Column, Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.printed_pgs_sm import Ledger, PrintedPGSSM
 from perp.lab.work.recipes import chosen_method
-from perp.lab.work.solve import measure_result
+from perp.lab.work.solve import WARM_ITERATIONS, measure_result
 from perp.lab.work.touching_rows import make_step
 from perp.problems.problem import Problem
 from perp.solvers.api import solve

@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.campaign import WARM_ITERATIONS
 from perp.lab.runs.measurement import DONE, Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import Instance, chosen_method, fingerprint, gallery, make_instance
-from perp.lab.work.solve import free_share
+from perp.lab.work.solve import WARM_ITERATIONS, free_share
 from perp.problems.lcp import LCP
 from perp.solvers.api import solve
 from perp.solvers.results.status import Status

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.campaign import WARM_ITERATIONS
 from perp.lab.runs.measurement import Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.contact_frames import RIGHT_SETS, ContactStep, make_frames
 from perp.lab.work.metered_preconditioner import MeteredRecipe, Tally, read_recipe
 from perp.lab.work.recipes import fingerprint
+from perp.lab.work.solve import WARM_ITERATIONS
 from perp.problems.islands import gather, split_islands
 from perp.problems.residuals import verify
 from perp.solvers.api import solve
