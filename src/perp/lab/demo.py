@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from perp.extras import matplotlib
-from perp.lab.report import write_report
+from perp.lab import report as reports
 from perp.lab.results import write_results
 from perp.lab.runs.perform import perform
 from perp.lab.runs.row import LabRow
@@ -124,7 +124,7 @@ def run_demo(folder: Path, *, reporter: Reporter[LabRow] | None = None, n: int =
     machine = machine_facts()
     demo = Demo(rows, folder / "report.html", folder / "results.json")
     write_results(demo.results, rows, stop, machine)
-    write_report(demo.report, instances, rows, stop, machine)
+    reports.write_report(demo.report, instances, rows, stop, machine)
     return demo
 
 
