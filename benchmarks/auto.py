@@ -22,10 +22,10 @@ from rich.table import Table
 import perp
 from benchmarks.choosing import FOLDER, chosen_families
 from benchmarks.choosing_candidates import TOLERANCE, Candidate, all_candidates
-from benchmarks.choosing_digest import score_methods, tell_seconds
+from benchmarks.choosing_digest import Row, score_methods, tell_seconds
 from benchmarks.choosing_families import BY_NAME, Family
-from benchmarks.choosing_rows import Row, read_rows
 from benchmarks.choosing_runs import absolute_tolerance, judge
+from benchmarks.row_file import read_rows
 from benchmarks.tables import add_row, make_table
 from perp.problems.problem import Problem
 
@@ -63,7 +63,7 @@ def measure_auto(options: Namespace) -> Iterator[Table | str]:
     yield measure_tiny()
     largest = options.largest or (500 if options.quick else max(SIZES))
     only = options.only or (QUICK_FAMILIES if options.quick else None)
-    known = read_rows(FOLDER / "rows.csv")
+    known = read_rows(FOLDER / "rows.csv", Row)
     table = make_table(
         "`auto` beside the best method called by name (fresh problems, medians, worst of the seeds)",
         ("family", "rows", "best", "its time", "auto", "auto / best", "at most", "met", "answer by"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from time import process_time
 
@@ -15,8 +16,10 @@ import numpy as np
 
 import perp
 from benchmarks.choosing_candidates import TOLERANCE, Candidate
+from benchmarks.choosing_digest import FALSE, NOT_RUN, Row
 from benchmarks.choosing_families import Family
-from benchmarks.choosing_rows import FALSE, NOT_RUN, Row, RowFile
+from benchmarks.row_file import FileRunner, RowFile
+from perp.lab.runs.runner import Here, Trial
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import least_scale, scaled_residual
 
@@ -56,18 +59,16 @@ class Limits:
 QUICK = Limits(largest=500, seeds=1, seconds=0.3, seconds_of_large=1.0, least_seconds=0.05, repeats=3)
 
 
-def measure_family(
-    family: Family, candidates: Sequence[Candidate], file: RowFile, limits: Limits
-) -> Iterator[tuple[int, int]]:
-    """Add a row for each candidate that fits; yields (n, seed) as each problem is finished."""
+def measure_family(family: Family, candidates: Sequence[Candidate], file: RowFile[Row], limits: Limits) -> None:
+    """Add a row for each candidate that fits each problem of the family."""
     dropped: set[str] = set()
     order = list(candidates)
     warmed: set[str] = set()
+    runner = FileRunner(lambda: Here(partial(_measure, limits)), file)
     sizes = [n for n in family.sizes if n <= limits.largest]
     for n, next_size in zip(sizes, [*sizes[1:], None], strict=True):
         for seed in range(limits.seeds_for(n)):
-            _measure_problem(family, n, seed, order, dropped, warmed, file, limits)
-            yield n, seed
+            list(runner.run(_find_trials(family, n, seed, order, dropped, warmed, file, limits)))
         here = [row for row in file.rows.values() if row.family == family.name and row.n == n]
         order.sort(key=lambda candidate: _rank(candidate.label, here))
         dropped = _hopeless(here)
@@ -75,52 +76,47 @@ def measure_family(
             dropped |= {candidate.label for candidate in order[limits.few :]}
 
 
-def _measure_problem(
+def _find_trials(
     family: Family,
     n: int,
     seed: int,
     candidates: Sequence[Candidate],
     dropped: set[str],
     warmed: set[str],
-    file: RowFile,
+    file: RowFile[Row],
     limits: Limits,
-) -> None:
+) -> Iterator[Trial]:
+    """What is missing on one problem; the time that a candidate has depends on the rows before its own."""
     missing = [one for one in candidates if (family.name, n, seed, one.label) not in file.rows]
     if not missing:
         return
-    problem = family.make(n, seed)
-    missing = [one for one in missing if one.fits(problem)]
-    if not missing:
-        return
+    problem, x0 = family.make(n, seed), family.starting_point(n, seed)
     tol = absolute_tolerance(problem)
-    known = (file.rows.get((family.name, n, seed, one.label)) for one in candidates)
-    shortest = min((row.seconds for row in known if row is not None and row.solved), default=limits.cap(n))
-    for candidate in missing:
+    recipe = {"family": family.name, "n": n, "seed": seed}
+    for candidate in (one for one in missing if one.fits(problem)):
         if candidate.label in dropped:
             file.add(Row(family.name, n, problem.n, seed, candidate.label, NOT_RUN, np.inf, 0.0))
             continue
         if candidate.label not in warmed:
             warmed.add(candidate.label)
             candidate.solve(family.make(family.sizes[0], REHEARSAL), limits.least_seconds)
+        known = (file.rows.get((family.name, n, seed, one.label)) for one in candidates)
+        shortest = min((row.seconds for row in known if row is not None and row.solved), default=limits.cap(n))
         cap = min(limits.cap(n), max(limits.least_seconds, limits.patience * shortest))
-        row = _measure(family, n, seed, candidate, problem, tol, cap, limits)
-        file.add(row)
-        if row.solved:
-            shortest = min(shortest, row.seconds)
+        solver = partial(candidate.solve, seconds=cap, x0=x0, tol=tol)
+        yield Trial("choosing", recipe, candidate.label, problem=problem, solver=solver)
 
 
-def _measure(
-    family: Family, n: int, seed: int, candidate: Candidate, problem: Problem, tol: float, cap: float, limits: Limits
-) -> Row:
-    x0 = family.starting_point(n, seed)
+def _measure(limits: Limits, trial: Trial) -> Row:
     seconds: list[float] = []
     while not seconds or (len(seconds) < limits.repeats and sum(seconds) < limits.short * limits.repeats):
-        fresh = deepcopy(problem)
+        fresh = deepcopy(trial.problem)
         begun = process_time()
-        result = candidate.solve(fresh, cap, x0, tol)
+        result = trial.solver(fresh)
         seconds.append(process_time() - begun)
-    residual, status = judge(problem, result)
-    return Row(family.name, n, problem.n, seed, candidate.label, status, residual, median(seconds))
+    residual, status = judge(trial.problem, result)
+    family, n, seed = trial.instance.values()
+    return Row(family, n, trial.problem.n, seed, trial.method, status, residual, median(seconds))
 
 
 def absolute_tolerance(problem: Problem) -> float:
