@@ -9,8 +9,7 @@ import pytest
 from made_rows import made_circumstances
 
 from perp.lab.demo import Instance, demo_instances
-from perp.lab.runs.measurement import FAILED, Measurement
-from perp.lab.runs.row import LabRow
+from perp.lab.runs.row import FAILED, LabRow, Measurement
 from perp.lab.runs.task import Task
 
 

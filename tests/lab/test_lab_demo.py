@@ -12,7 +12,7 @@ import pytest
 from perp.lab.demo import machine_facts, solve_all
 from perp.lab.plots import ranked
 from perp.lab.results import to_json, write_results
-from perp.lab.runs.measurement import FAILED
+from perp.lab.runs.row import FAILED
 from perp.lab.runs.runner import Reporter
 from perp.lab.work.solve import thinned
 from perp.solvers import roster

@@ -11,7 +11,7 @@ import pytest
 from perp import LCP, ContactProblem, save
 from perp.errors import FileFormatError
 from perp.lab import survey as lab_survey
-from perp.lab.runs.measurement import FAILED
+from perp.lab.runs.row import FAILED
 from perp.lab.runs.runner import Reporter
 from perp.lab.survey import NOT_READ, Candidate, Survey, SurveyRow, find_candidates, undecided, with_law
 from perp.lab.survey_file import read_survey, write_survey

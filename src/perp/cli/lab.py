@@ -22,7 +22,7 @@ from perp.lab.experiments import catalogue
 from perp.lab.publication import comparison as comparisons
 from perp.lab.publication import report as reports
 from perp.lab.runs import cluster as clusters
-from perp.lab.runs import driver, isolation, lock, plan
+from perp.lab.runs import driver, isolation, limits, plan
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -138,7 +138,7 @@ def run(
     tasks = [task for experiment in experiments for task in experiment.make_tasks(quick)]
     with refusing(ValueError, TypeError):
         tasks = plan.with_options(tasks, options.split_assignments(assign or [], "--set"))
-    refused = (MissingExtra, clusters.ClusterError, lock.FolderInUse, isolation.CannotStart, OSError)
+    refused = (MissingExtra, clusters.ClusterError, limits.FolderInUse, isolation.CannotStart, OSError)
     try:
         with refusing(*refused), progress.following_tasks() as reporter:
             outcome = driver.run_tasks(

@@ -20,7 +20,7 @@ from rich.progress import Task as BarTask
 from rich.table import Table
 from rich.text import Text
 
-from perp.lab.runs import measurement
+from perp.lab.runs import row as rows
 from perp.lab.runs.runner import Reporter
 
 if TYPE_CHECKING:
@@ -323,7 +323,7 @@ class RowTable(BarReporter):
 
 
 def is_trouble(ended: Ended) -> bool:
-    return ended.status in measurement.TROUBLE
+    return ended.status in rows.TROUBLE
 
 
 def trouble(task: Task, ended: Ended) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import floor, log10
 
-from perp.lab.runs.measurement import FAILED
+from perp.lab.runs.row import FAILED
 from perp.lab.survey import NO_METHOD, NOT_READ, SurveyRow
 
 WORDS = {

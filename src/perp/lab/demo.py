@@ -13,7 +13,7 @@ from typing import Any
 from perp.extras import matplotlib
 from perp.lab import report as reports
 from perp.lab.results import write_results
-from perp.lab.runs.perform import perform
+from perp.lab.runs.process import perform
 from perp.lab.runs.row import LabRow
 from perp.lab.runs.runner import Here, Reporter, Runner, Trial
 from perp.lab.work.recipes import gallery, make_instance

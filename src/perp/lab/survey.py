@@ -14,8 +14,8 @@ from time import perf_counter
 
 from perp.errors import FileFormatError, InvalidProblem, MissingExtra
 from perp.lab.relative_error import problem_size, relative_error
-from perp.lab.runs.measurement import FAILED
-from perp.lab.runs.perform import FAILURES
+from perp.lab.runs.process import FAILURES
+from perp.lab.runs.row import FAILED
 from perp.lab.runs.runner import Here, Reporter, Runner, Trial
 from perp.lab.runs.task import Task
 from perp.problems.files import SUFFIXES, load

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from perp import LCP, BoxLCP, scenes
-from perp.lab.runs.perform import perform
+from perp.lab.runs.process import perform
 from perp.lab.work.contact_frames import FixedBoxLead, contact_frames, make_frames, solve_exactly
 from perp.lab.work.frame_facts import condition_number
 from perp.lab.work.metered_preconditioner import MeteredRecipe, Tally, read_recipe

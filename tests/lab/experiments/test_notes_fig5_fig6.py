@@ -13,7 +13,7 @@ from perp.lab.claims.verdict import Outcome, judge
 from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.notes import fig5, fig6
 from perp.lab.experiments.notes.papers_methods import FISCHER, MINIMUM_MAP
-from perp.lab.runs.measurement import TIME_OUT, Measurement
+from perp.lab.runs.row import TIME_OUT, Measurement
 
 FIGURES = ("notes-fig5", "notes-fig6")
 

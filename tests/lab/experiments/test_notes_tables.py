@@ -29,7 +29,7 @@ from perp.lab.experiments.notes.robustness_runs import (
     rows_of,
 )
 from perp.lab.experiments.notes.table3 import order_and_factor, solved
-from perp.lab.runs.measurement import CRASHED, Measurement
+from perp.lab.runs.row import CRASHED, Measurement
 
 TABLES = ("notes-table1", "notes-table2", "notes-table3")
 

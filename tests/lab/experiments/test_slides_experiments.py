@@ -11,7 +11,7 @@ from perp.lab.claims.verdict import Outcome, judge
 from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.slides.by_size import gather_by_size, mean_by_size, median_by_size
 from perp.lab.experiments.slides.intermediate import cost_by_size
-from perp.lab.runs.perform import perform
+from perp.lab.runs.process import perform
 from perp.lab.runs.row import select
 from perp.lab.work.error_curve import error_curve_task
 from perp.lab.work.lcp_run import lcp_run_task

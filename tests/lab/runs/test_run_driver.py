@@ -14,8 +14,8 @@ from lab_deeds import HERE, deed, is_alive, log_lines, times_begun, wait_until
 from perp.lab.runs import driver, isolation, runner
 from perp.lab.runs.driver import run_tasks
 from perp.lab.runs.isolation import CannotStart, FreshProcesses
-from perp.lab.runs.lock import FolderInUse, locked
-from perp.lab.runs.measurement import CRASHED, DONE, FAILED, OUT_OF_MEMORY, TIME_OUT
+from perp.lab.runs.limits import FolderInUse, locked
+from perp.lab.runs.row import CRASHED, DONE, FAILED, OUT_OF_MEMORY, TIME_OUT
 from perp.lab.runs.runner import Reporter
 from perp.lab.runs.store import RowStore
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import isnan
 
-from perp.lab.runs.measurement import DONE
-from perp.lab.runs.row import LabRow
+from perp.lab.runs.row import DONE, LabRow
 
 MOST_IDLE = 0.2
 """The share of idle rows up to which a comparison stands."""

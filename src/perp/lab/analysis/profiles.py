@@ -11,8 +11,7 @@ import numpy as np
 
 from perp.lab.palette import Stroke, assign_strokes
 from perp.lab.plots import name_axes
-from perp.lab.runs.measurement import Column
-from perp.lab.runs.row import LabRow
+from perp.lab.runs.row import Column, LabRow
 from perp.lab.runs.task import canonical
 
 if TYPE_CHECKING:

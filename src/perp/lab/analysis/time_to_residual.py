@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from perp.lab.palette import Stroke
 from perp.lab.plots import draw_lines, name_axes
-from perp.lab.runs.measurement import Column
-from perp.lab.runs.row import LabRow
+from perp.lab.runs.row import Column, LabRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,8 +13,7 @@ from perp.lab.claims.claim import Claim
 from perp.lab.claims.verdict import Outcome, Verdict, judge
 from perp.lab.experiments.experiment import Experiment
 from perp.lab.publication.attempts import Trouble, attempt
-from perp.lab.runs.measurement import TROUBLE
-from perp.lab.runs.row import LabRow
+from perp.lab.runs.row import TROUBLE, LabRow
 from perp.lab.runs.task import Task
 
 

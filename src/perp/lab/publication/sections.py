@@ -13,8 +13,7 @@ from perp.lab.publication.conditions import describe_conditions
 from perp.lab.publication.evidence import Evidence
 from perp.lab.publication.exhibits import show_table, write_picture
 from perp.lab.publication.look import word_class
-from perp.lab.runs.measurement import CRASHED, DONE, FAILED, OUT_OF_MEMORY, TIME_OUT
-from perp.lab.runs.row import LabRow
+from perp.lab.runs.row import CRASHED, DONE, FAILED, OUT_OF_MEMORY, TIME_OUT, LabRow
 from perp.lab.runs.task import canonical
 from perp.solvers.results.status import Status
 

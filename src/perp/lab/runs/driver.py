@@ -22,12 +22,11 @@ from pathlib import Path
 
 from perp.lab.runs import runner
 from perp.lab.runs.cluster import ClusterExecutor
-from perp.lab.runs.forecast import Forecast
 from perp.lab.runs.isolation import Processes, open_processes
-from perp.lab.runs.lock import locked
-from perp.lab.runs.measurement import CRASHED, TROUBLE
-from perp.lab.runs.plan import Plan, Policy, make_plan
+from perp.lab.runs.limits import locked
+from perp.lab.runs.plan import Forecast, Plan, Policy, make_plan
 from perp.lab.runs.process import Ended, row_of_end
+from perp.lab.runs.row import CRASHED, TROUBLE
 from perp.lab.runs.runner import Executor, Reporter, Runner, TaskLost
 from perp.lab.runs.store import RowStore
 from perp.lab.runs.task import Task

@@ -15,7 +15,7 @@ from math import nan
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from perp.lab.runs.measurement import Measurement
+from perp.lab.runs.row import Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work import solve
 

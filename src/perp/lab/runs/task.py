@@ -8,11 +8,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from perp.lab.runs.measurement import Measurement
 from perp.solvers.stopping import Stopping
 from perp.version import __version__
+
+if TYPE_CHECKING:
+    from perp.lab.runs.row import Measurement
 
 WALL_SECONDS = 120.0
 MEMORY_MEGABYTES = 4096

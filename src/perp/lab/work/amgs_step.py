@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.runs.measurement import Column, Measurement
+from perp.lab.runs.row import Column, Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import fingerprint, make_instance
 from perp.lab.work.solve import free_share

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.runs.measurement import DONE, Measurement
+from perp.lab.runs.row import DONE, Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.pgs_units import PRINTED
 from perp.lab.work.printed_pgs_sm import Ledger, PrintedPGSSM

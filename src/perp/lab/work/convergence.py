@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.runs.measurement import Measurement
+from perp.lab.runs.row import Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.merits_of_notes import MERITS, cut_at_gradient_step, measure_merits
 from perp.lab.work.recipes import chosen_method, make_instance

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.runs.measurement import DONE, Column, Measurement
+from perp.lab.runs.row import DONE, Column, Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import chosen_method, fingerprint, make_instance
 from perp.lab.work.solve import free_share

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from perp.lab.runs.measurement import DONE, Measurement
+from perp.lab.runs.row import DONE, Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.contact_frames import make_frames
 from perp.lab.work.recipes import fingerprint, make_scene

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perp.lab.runs.measurement import Measurement
+from perp.lab.runs.row import Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import make_scene, make_solver
 from perp.lab.work.simulate import measure_run

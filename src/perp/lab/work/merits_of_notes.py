@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from perp.lab.runs.measurement import Column, Measurement
+from perp.lab.runs.row import Column, Measurement
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residuals import measure

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.runs.measurement import DONE, Measurement
+from perp.lab.runs.row import DONE, Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import Instance, chosen_method, fingerprint, gallery, make_instance
 from perp.lab.work.solve import WARM_ITERATIONS, free_share

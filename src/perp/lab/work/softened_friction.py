@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from perp.lab.runs.measurement import DONE, Measurement
+from perp.lab.runs.row import DONE, Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.contact_frames import FixedBoxLead, solve_exactly
 from perp.lab.work.recipes import make_scene

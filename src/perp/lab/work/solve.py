@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.runs.measurement import Column, Measurement
+from perp.lab.runs.row import Column, Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import chosen_method, fingerprint, make_instance
 from perp.problems.inputs import Vector

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.runs.measurement import Measurement
+from perp.lab.runs.row import Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.contact_frames import RIGHT_SETS, ContactStep, make_frames
 from perp.lab.work.metered_preconditioner import MeteredRecipe, Tally, read_recipe

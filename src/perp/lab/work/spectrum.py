@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.lab.runs.measurement import DONE, Measurement
+from perp.lab.runs.row import DONE, Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.lcp_run import STATEMENTS, stated_as
 from perp.lab.work.recipes import fingerprint, make_scene, make_solver

@@ -8,7 +8,7 @@ from perp.lab.claims.claim import Claim
 from perp.lab.experiments.amgs.contestants import HALF, IDENTITY, PGS, STROKES, TITLES, one_step, scaled
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
-from perp.lab.runs.measurement import Column
+from perp.lab.runs.row import Column
 from perp.lab.runs.task import Task
 from perp.lab.work.amgs_step import amgs_step_task
 

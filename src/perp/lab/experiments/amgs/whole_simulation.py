@@ -12,8 +12,7 @@ from perp.lab.claims.claim import Claim
 from perp.lab.experiments.amgs.contestants import ALPHAS, FAMILY, HALF, PGS, STROKES, SWEEPS, TITLES, scaled, whole
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
-from perp.lab.runs.measurement import Column
-from perp.lab.runs.row import LabRow, select
+from perp.lab.runs.row import Column, LabRow, select
 from perp.lab.runs.task import Task
 from perp.lab.work.amgs_run import amgs_run_task
 

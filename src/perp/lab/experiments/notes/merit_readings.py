@@ -11,8 +11,7 @@ import numpy as np
 from perp.lab.analysis.rates import NO_RATE, RateFit, fit_rate
 from perp.lab.experiments.notes.papers_methods import FREE_SHARE, PapersMethod
 from perp.lab.plots import FLOOR
-from perp.lab.runs.measurement import Column
-from perp.lab.runs.row import LabRow
+from perp.lab.runs.row import Column, LabRow
 from perp.lab.runs.task import Task
 from perp.lab.work.convergence import convergence_task
 from perp.lab.work.num4lcp_problems import num4lcp
