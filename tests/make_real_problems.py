@@ -20,8 +20,7 @@ from pathlib import Path
 
 from real_data import real_problems
 
-from perp.lab.survey import Candidate, Survey, SurveyRow
-from perp.lab.survey_file import read_survey, write_survey
+from perp.lab.survey import Candidate, Survey, SurveyRow, read_survey, write_survey
 from perp.solvers.roster import BY_NAME
 
 TABLE = Path(__file__).with_name("real_problems.csv")

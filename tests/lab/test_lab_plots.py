@@ -12,8 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 import perp
 from perp.errors import MissingExtra
 from perp.lab.palette import DASHES, SERIES, assign_strokes
-from perp.lab.pictures import figure_to_svg, pattern_to_png
-from perp.lab.plots import draw_convergence
+from perp.lab.plots import draw_convergence, figure_to_svg, pattern_to_png
 from perp.solvers.roster import METHODS
 
 

@@ -8,9 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from perp.lab.demo import machine_facts, run_demo
-from perp.lab.page import Column, Markup, element, prose, table
-from perp.lab.report import duration, write_report
+from perp.lab.demo import machine_facts, run_demo, write_report
+from perp.lab.page import Column, Markup, duration, element, prose, table
 from perp.solvers.roster import suitable_methods
 from perp.solvers.stopping import Stopping
 from perp.version import __version__

@@ -13,8 +13,17 @@ from perp.errors import FileFormatError
 from perp.lab import survey as lab_survey
 from perp.lab.runs.row import FAILED
 from perp.lab.runs.runner import Reporter
-from perp.lab.survey import NOT_READ, Candidate, Survey, SurveyRow, find_candidates, undecided, with_law
-from perp.lab.survey_file import read_survey, write_survey
+from perp.lab.survey import (
+    NOT_READ,
+    Candidate,
+    Survey,
+    SurveyRow,
+    find_candidates,
+    read_survey,
+    undecided,
+    with_law,
+    write_survey,
+)
 from perp.solvers.roster import suitable_methods
 
 SMALL = LCP(np.array([[2.0, 1.0], [1.0, 2.0]]), [-5.0, -6.0])

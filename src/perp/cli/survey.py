@@ -16,7 +16,7 @@ from perp.cli.group import INTERRUPTED, NOT_CONVERGED
 from perp.cli.solve import LAWS
 from perp.errors import FileFormatError, MissingExtra, suggest
 from perp.extras import matplotlib
-from perp.lab import results, survey_file
+from perp.lab import results
 from perp.lab import survey as surveys
 from perp.solvers import method, roster, stopping
 from perp.solvers import method as methods
@@ -90,7 +90,7 @@ def survey(
     former: list[SurveyRow] = []
     if resume and csv is not None and csv.exists():
         with refusing(FileFormatError, OSError):
-            former = survey_file.read_survey(csv)
+            former = surveys.read_survey(csv)
     plan = surveys.Survey(tol, seconds, names, model)
     candidates = surveys.find_candidates(folder)
     finished = {(row.problem, row.method): row for row in former}
@@ -106,17 +106,17 @@ def survey(
                     rows.append(row)
                 if csv is not None:
                     with refusing(OSError):
-                        survey_file.write_survey(csv, rows)
+                        surveys.write_survey(csv, rows)
                 reporter.passed(candidate.name)
     except KeyboardInterrupt:
         was_interrupted = True
         if csv is not None:
             with refusing(OSError):
-                survey_file.write_survey(csv, rows)
+                surveys.write_survey(csv, rows)
     show_rows(rows, json)
     if profile is not None and any(row.status not in (surveys.NOT_READ, surveys.NO_METHOD) for row in rows):
         with refusing(OSError):
-            survey_file.write_profile(profile, rows)
+            surveys.write_profile(profile, rows)
     if was_interrupted:
         raise typer.Exit(INTERRUPTED)
     if all(row.status in (surveys.NOT_READ, surveys.NO_METHOD) for row in rows):
@@ -176,8 +176,8 @@ def require_target(csv: Path | None, resume: bool) -> None:
 
 
 def require_picture(profile: Path) -> None:
-    if profile.suffix.lower() not in survey_file.PICTURES:
-        raise CommandError(f"--profile {profile}: the name must end in {', '.join(survey_file.PICTURES)}")
+    if profile.suffix.lower() not in surveys.PICTURES:
+        raise CommandError(f"--profile {profile}: the name must end in {', '.join(surveys.PICTURES)}")
     require_place("--profile", profile)
     with refusing(MissingExtra):
         matplotlib.require()

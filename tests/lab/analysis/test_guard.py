@@ -6,7 +6,7 @@ from math import nan
 
 from made_rows import row_of, solved_row
 
-from perp.lab.analysis.guard import find_void_groups, is_idle
+from perp.lab.analysis.profiles import find_void_groups, is_idle
 from perp.lab.runs.row import DONE
 from perp.lab.work.recipes import gallery
 from perp.lab.work.solve import solve_task

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from made_rows import history_row, solved_row
 
-from perp.lab.analysis.time_to_residual import Arrival, arrival_curve, draw_arrivals, first_arrival
+from perp.lab.analysis.profiles import Arrival, arrival_curve, draw_arrivals, first_arrival
 
 
 def test_the_first_check_at_or_below_counts_with_the_preparation_and_nothing_is_interpolated():

@@ -9,7 +9,7 @@ from importlib.resources import files
 import pytest
 from made_experiments import made_experiment, make_tasks
 
-from perp.lab.claims.claim import parse_claims
+from perp.lab.claims import parse_claims
 from perp.lab.experiments.catalogue import FILES, Effort, all_experiments, find_effort, find_experiment
 from perp.lab.publication.report import SOURCES
 from perp.lab.runs.task import canonical

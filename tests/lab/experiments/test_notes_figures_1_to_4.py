@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from lab_experiments import judge_all, quick_rows
 
-from perp.lab.claims.verdict import Outcome
+from perp.lab.claims import Outcome
 from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.notes import fig2, fig3, fig4
 from perp.lab.experiments.notes.merit_readings import line, merit, rate, reach

@@ -7,7 +7,7 @@ import pytest
 from lab_experiments import judge_all, quick_rows
 
 import perp
-from perp.lab.claims.verdict import Outcome
+from perp.lab.claims import Outcome
 from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.notes import psd
 from perp.lab.experiments.notes.papers_methods import FISCHER, MINIMUM_MAP, PGS, PSOR, Criteria

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from lab_experiments import judge_all, quick_rows
 
-from perp.lab.claims.verdict import Outcome
+from perp.lab.claims import Outcome
 from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.notes import table2
 from perp.lab.experiments.notes.final_states import NAMES, count_states

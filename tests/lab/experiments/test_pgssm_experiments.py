@@ -10,7 +10,7 @@ from lab_experiments import judge_all, quick_rows
 
 import perp
 from perp import gallery
-from perp.lab.claims.verdict import Outcome, judge
+from perp.lab.claims import Outcome, judge
 from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.pgssm import blowup, fig3, simulated, variants
 from perp.lab.experiments.pgssm.figure2 import CASES

@@ -7,7 +7,7 @@ import pytest
 from lab_experiments import judge_all, quick_rows
 
 from perp.gallery import make
-from perp.lab.claims.verdict import Outcome, judge
+from perp.lab.claims import Outcome, judge
 from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.slides.by_size import gather_by_size, mean_by_size, median_by_size
 from perp.lab.experiments.slides.intermediate import cost_by_size

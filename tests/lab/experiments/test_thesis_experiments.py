@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from lab_experiments import judge_all
 
-from perp.lab.claims.verdict import Outcome, judge
+from perp.lab.claims import Outcome, judge
 from perp.lab.experiments.catalogue import FILES, find_experiment
 from perp.lab.experiments.thesis import fig6_3, table6_2, table6_4
 from perp.lab.experiments.thesis.frame_clouds import frame_points, rank_correlation

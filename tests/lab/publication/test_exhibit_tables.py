@@ -7,7 +7,7 @@ from math import inf, nan
 import pytest
 
 from perp.lab.experiments.experiment import Table
-from perp.lab.publication.exhibits import TALL, show_number, show_table
+from perp.lab.publication.sections import TALL, show_number, show_table
 
 
 @pytest.mark.parametrize(

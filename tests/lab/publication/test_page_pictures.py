@@ -9,10 +9,17 @@ import numpy as np
 import pytest
 
 from perp.lab.experiments.experiment import Picture
-from perp.lab.pictures import CLOUD, LINE_POINTS_PER_MARK, draw_svg, figure_to_svg, rasterise_clouds, svg_on_paper
-from perp.lab.plots import new_figure
-from perp.lab.publication import exhibits
-from perp.lab.publication.exhibits import write_picture
+from perp.lab.plots import (
+    CLOUD,
+    LINE_POINTS_PER_MARK,
+    draw_svg,
+    figure_to_svg,
+    new_figure,
+    rasterise_clouds,
+    svg_on_paper,
+)
+from perp.lab.publication import sections
+from perp.lab.publication.sections import write_picture
 
 pytest.importorskip("matplotlib")
 
@@ -62,7 +69,7 @@ def test_names_of_files_are_plain_and_begin_with_the_experiment(tmp_path):
 
 
 def test_a_drawing_that_is_too_heavy_for_the_page_is_shown_as_png(tmp_path, monkeypatch):
-    monkeypatch.setattr(exhibits, "HEAVY", 10)
+    monkeypatch.setattr(sections, "HEAVY", 10)
     shown = write_picture(Picture("x", "c", scattered(5)[0]), "made-race", tmp_path)
     assert '<img src="data:image/png;base64,' in shown
     assert "<svg" not in shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.amgs.contestants import HALF, LEAD, PGS, STROKES, WARM, Contestant, scaled
 from perp.lab.experiments.amgs.whole_simulation import geometric_mean, levels
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table

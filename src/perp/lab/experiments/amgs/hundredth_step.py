@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.lab.claims.claim import Claim
+from perp.lab.claims import Claim
 from perp.lab.experiments.amgs.contestants import HALF, IDENTITY, PGS, STROKES, TITLES, one_step, scaled
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure

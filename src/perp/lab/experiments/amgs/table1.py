@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.amgs.contestants import GAMMA, HALF, IDENTITY, PGS, STROKES, TITLES, Contestant, scaled
 from perp.lab.experiments.amgs.frictionless_step import ENOUGH, SCENES, STEP, race_task
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table

@@ -8,7 +8,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.lab.claims.claim import Claim
+from perp.lab.claims import Claim
 from perp.lab.experiments.amgs.contestants import ALPHAS, FAMILY, HALF, PGS, STROKES, SWEEPS, TITLES, scaled, whole
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
 from perp.lab.experiments.notes.merit_panels import draw_merits
 from perp.lab.experiments.notes.merit_readings import (

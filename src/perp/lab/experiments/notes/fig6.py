@@ -8,7 +8,7 @@ from math import isfinite, nan
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.experiments.notes.papers_methods import FISCHER, FREE_SHARE, MINIMUM_MAP, Criteria, PapersMethod
 from perp.lab.palette import SERIES

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.experiments.notes.final_states import NAMES, count_states, percentage
 from perp.lab.experiments.notes.papers_methods import (

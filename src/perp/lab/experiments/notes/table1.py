@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Rows, Table
 from perp.lab.experiments.notes.final_states import NAMES, count_states, percentage
 from perp.lab.experiments.notes.papers_methods import (

@@ -8,7 +8,7 @@ from math import isfinite, nan
 import numpy as np
 
 from perp.lab.analysis.rates import fit_rate
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Rows, Table
 from perp.lab.experiments.notes import fig5
 from perp.lab.experiments.notes.final_states import percentage

@@ -6,7 +6,7 @@ from math import nan
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.experiments.pgssm.figure2 import CASES, TestCase
 from perp.lab.palette import DASHES, SERIES, Stroke

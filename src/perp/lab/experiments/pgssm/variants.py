@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.experiments.pgssm.fig3 import COST, FIRST, QUICK_COST, SOLVED
 from perp.lab.experiments.pgssm.figure2 import CASES, TestCase

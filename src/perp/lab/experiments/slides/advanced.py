@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.experiments.slides.disc_pictures import draw_runs, draw_spectra, number_of_discs
 from perp.lab.experiments.slides.solvers import ASKED

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from perp.lab.analysis.rates import fit_exponent, fit_rate
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
 from perp.lab.experiments.slides.by_size import Column, median_by_size
 from perp.lab.experiments.slides.solvers import ASKED, DIFFERENCES, SOLVERS

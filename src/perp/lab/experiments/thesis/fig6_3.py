@@ -6,7 +6,7 @@ from math import isfinite
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.experiments.thesis.frame_clouds import Points, draw_clouds, frame_points
 from perp.lab.experiments.thesis.paired_frames import time_ratios

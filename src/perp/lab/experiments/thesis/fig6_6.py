@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
 from perp.lab.experiments.thesis.scenes import SCENES, SHIFT, find_row, ratio, value
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Experiment, Rows, Table
 from perp.lab.experiments.thesis.paired_frames import count_ratio
 from perp.lab.experiments.thesis.scenes import (
