@@ -111,7 +111,7 @@ def project(problem: Problem, x: Vector) -> Vector:
 
 def natural_map(problem: Problem, x: Vector, y: Vector) -> Vector:
     if not isinstance(problem, perp.ContactProblem):
-        return _clipped(x, y, problem.lower, problem.upper)  # type: ignore[attr-defined]
+        return _clipped(x, y, problem.lower, problem.upper)
     d, rows = problem.dimension, problem.contact_rows
     impulses, velocities = x[:rows].reshape(-1, d), y[:rows].reshape(-1, d)
     if problem.model == "convex":

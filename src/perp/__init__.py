@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(public, name)
+    value = globals()[name] = getattr(public, name)  # from now on it is found here
+    return value
 
 
 def __dir__() -> list[str]:

@@ -31,11 +31,9 @@ class Extra:
     def __getattr__(self, name: str) -> Any:
         module = self.require()
         try:
-            value = getattr(module, name)
-        except AttributeError:
-            value = import_module(f"{self._package}.{name}")
-        setattr(self, name, value)
-        return value
+            return getattr(module, name)
+        except AttributeError:  # a module in it that has not been imported yet
+            return import_module(f"{self._package}.{name}")
 
 
 distributed: Any = Extra("distributed", "a run on a cluster", "cluster")

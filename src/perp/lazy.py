@@ -27,16 +27,31 @@ class _Waiting(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         with _LOCK:
-            spec = self.__spec__
-            if type(self) is _Waiting and spec is not None and spec.loader is not None:
-                _become(self, _Loading)  # a name that is asked for in the middle is missing, as in any cycle
-                try:
-                    spec.loader.exec_module(self)
-                    _become(self, ModuleType)
-                except BaseException:
-                    _become(self, _Waiting)
-                    raise
+            _execute(self)
         return ModuleType.__getattribute__(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not isinstance(value, ModuleType) and not name.startswith("__"):  # Python itself sets those
+            with _LOCK:
+                _execute(self)
+        ModuleType.__setattr__(self, name, value)
+
+
+def _execute(module: ModuleType) -> None:
+    """Execute the package of a module, as Python does, and then the module, unless that has been done or begun."""
+    if type(module) is not _Waiting:
+        return
+    _execute(sys.modules[module.__name__.rpartition(".")[0]])
+    spec = module.__spec__
+    if type(module) is not _Waiting or spec is None or spec.loader is None:  # the package may have executed it
+        return
+    _become(module, _Loading)  # a name that is asked for in the middle is missing, as in any cycle
+    try:
+        spec.loader.exec_module(module)
+        _become(module, ModuleType)
+    except BaseException:
+        _become(module, _Waiting)
+        raise
 
 
 class _Loading(_Waiting):

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from perp import gallery, linalg
+from perp import recording as recording
+from perp import scenes as scenes
+from perp import simulation as simulation
+from perp import worlds as worlds
 from perp.linalg.classes import MatrixClasses, Verdict, check_witness, classify
 from perp.linalg.contact_compliance import contact_compliance
 from perp.problems.box import BoxLCP

@@ -28,9 +28,6 @@ class BoxLCP(Problem):
     `lower == upper` fixes x_i and leaves y_i free.
     """
 
-    lower: Vector
-    upper: Vector
-
     def __init__(self, A: MatrixLike, b: VectorLike, lower: PerRow, upper: PerRow) -> None:
         super().__init__(A, b)
         low, high = checked_bounds(lower, upper, self.n)
@@ -47,6 +44,9 @@ class BoxLCP(Problem):
     def equilibrated(self) -> BoxLCP:
         scaled = scale_data(self)
         return self if scaled is None else BoxLCP(*scaled, self.lower, self.upper)
+
+    def with_rows(self, A: MatrixLike, b: VectorLike, lower: PerRow, upper: PerRow) -> BoxLCP:
+        return BoxLCP(A, b, lower, upper)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return BoxLCP, (self.A, self.b, self.lower, self.upper)

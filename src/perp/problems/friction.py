@@ -78,8 +78,6 @@ class ContactProblem(Problem):
     friction: Vector
     model: str
     dimension: int
-    lower: Vector
-    upper: Vector
     contact_compliance: Vector
 
     def __init__(
@@ -132,12 +130,18 @@ class ContactProblem(Problem):
 
     @property
     def contacts(self) -> int:
-        """The number of contacts."""
         return len(self.friction)
 
     @property
+    def law(self) -> tuple[np.uint64, np.uint64, Vector]:
+        return np.uint64(self.dimension), _law_numbers()[self.model], self.friction
+
+    @property
+    def frictional(self) -> ContactProblem:
+        return self
+
+    @property
     def contact_rows(self) -> int:
-        """How many rows belong to contacts; the others follow."""
         return self.dimension * self.contacts
 
     @property
@@ -205,9 +209,11 @@ class ContactProblem(Problem):
             projected[: self.contact_rows] = nearest_of_contacts(self, projected)
             projected[self.contact_rows :] = np.clip(projected[self.contact_rows :], self.lower, self.upper)
         else:
-            width, law = np.uint64(self.dimension), law_number(self)
-            contact_bounds.project_contacts(width, law, self.friction, self.lower, self.upper, projected)
+            contact_bounds.project_contacts(*self.law, self.lower, self.upper, projected)
         return projected
+
+    def with_rows(self, A: MatrixLike, b: VectorLike, lower: PerRow, upper: PerRow) -> ContactProblem:
+        return ContactProblem(A, b, self.friction, self.model, **self._others() | {"lower": lower, "upper": upper})
 
     def with_model(
         self, model: str, *, friction: PerTangent | None = None, radii: PerTangent | None = None
@@ -327,13 +333,9 @@ class ContactProblem(Problem):
         )
 
 
-def law_number(problem: ContactProblem) -> np.uint64:
-    """The kernels' number for what bounds the impulse of a contact; in two dimensions a disc is an interval to them."""
-    return _law_numbers()[problem.model]
-
-
 @cache
 def _law_numbers() -> dict[str, np.uint64]:
+    """The kernels' number for what bounds the impulse of a contact; in two dimensions a disc is an interval to them."""
     return {"box": cones.BOXES, "cone": cones.DISCS, "convex": cones.CONES, "disc": cones.FIXED_DISCS}
 
 

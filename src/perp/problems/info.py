@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 
@@ -65,7 +64,7 @@ def describe(problem: Problem) -> ProblemInfo:
         upper_bounds=int(np.isfinite(upper).sum()),
         fixed=int((lower == upper).sum()),
         free=int((np.isinf(lower) & np.isinf(upper)).sum()),
-        contacts=problem.contacts if isinstance(problem, ContactProblem) else 0,
+        contacts=problem.contacts,
     )
 
 

@@ -71,9 +71,9 @@ def gather(islands: Sequence[Island], parts: Sequence[PointLike]) -> Vector:
 
 def _tie_blocks(problem: Problem, labels: Numbers, count: int) -> Numbers:
     """The label that takes the place of each label once rows that belong together have the same one."""
-    if isinstance(problem, ContactProblem):
-        row = np.arange(problem.n)
-        lead = np.where(row < problem.contact_rows, row - row % problem.dimension, row)
+    if problem.frictional is not None:
+        row, width = np.arange(problem.n), problem.frictional.dimension
+        lead = np.where(row < problem.contact_rows, row - row % width, row)
     elif problem.A.row_groups is not None:
         _, first, group = np.unique(problem.A.row_groups, return_index=True, return_inverse=True)
         lead = first[group]

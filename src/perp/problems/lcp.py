@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from perp.problems.box import BoxLCP
-from perp.problems.inputs import MatrixLike, Vector, VectorLike, freeze
+from perp.problems.inputs import MatrixLike, PerRow, Vector, VectorLike, freeze
 from perp.problems.problem import Problem, scale_data
 
 FEW = 256
@@ -32,11 +32,11 @@ class LCP(Problem):
     def kind(self) -> str:
         return "lcp"
 
-    @cached_property
+    @cached_property  # type: ignore[misc]  # made when they are first read
     def lower(self) -> Vector:
         return freeze(np.zeros(self.n))
 
-    @cached_property
+    @cached_property  # type: ignore[misc]
     def upper(self) -> Vector:
         return freeze(np.full(self.n, np.inf))
 
@@ -49,6 +49,9 @@ class LCP(Problem):
     def equilibrated(self) -> LCP:
         scaled = scale_data(self)
         return self if scaled is None else LCP(*scaled)
+
+    def with_rows(self, A: MatrixLike, b: VectorLike, lower: PerRow, upper: PerRow) -> LCP:
+        return LCP(A, b)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LCP, (self.A, self.b)

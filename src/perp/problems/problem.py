@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from perp.errors import MethodRefused
+from perp.kernels.contacts import cones
 from perp.problems import info
-from perp.problems.inputs import MatrixLike, Vector, VectorLike, as_vector, freeze
+from perp.problems.inputs import MatrixLike, PerRow, Vector, VectorLike, as_vector, freeze
 from perp.problems.operators import Operator, as_operator
 
 if TYPE_CHECKING:
+    from perp.problems.friction import ContactProblem
     from perp.problems.info import ProblemInfo
 
 SYMMETRY_TOLERANCE = 1e-12
 """A matrix counts as symmetric up to this share of its largest entry."""
+
+NO_CONTACTS: Vector = freeze(np.empty(0))
 
 SMALL_EXPONENT, LARGE_EXPONENT = -10, 20
 """A diagonal entry outside [2^-10, 2^20] is extreme.
@@ -33,6 +38,9 @@ class Problem(ABC):
 
     A: Operator
     b: Vector
+    lower: Vector
+    upper: Vector
+    """Bounds of the rows that belong to no contact; those come last."""
 
     def __init__(self, A: MatrixLike, b: VectorLike) -> None:
         operator = as_operator(A)
@@ -47,6 +55,33 @@ class Problem(ABC):
     @abstractmethod
     def bounds(self, x: Vector) -> tuple[Vector, Vector]:
         """lower and upper as they stand at x (only friction bounds depend on it)."""
+
+    @property
+    def contacts(self) -> int:
+        """The number of contacts; their rows come first."""
+        return 0
+
+    @property
+    def contact_rows(self) -> int:
+        """How many rows belong to contacts; the others follow."""
+        return 0
+
+    @property
+    def law(self) -> tuple[np.uint64, np.uint64, Vector]:
+        """What kernels are told of contacts: rows of each, the number of what bounds them, and coefficients."""
+        return np.uint64(1), cones.BOXES, NO_CONTACTS
+
+    @property
+    def frictional(self) -> ContactProblem | None:
+        """This problem, if it is one of contacts."""
+        return None
+
+    def as_contacts(self) -> ContactProblem:
+        """This problem, for methods that accept nothing but contacts."""
+        contacts = self.frictional
+        if contacts is None:
+            raise MethodRefused(f"{self!r} has no contacts")
+        return contacts
 
     @property
     def n(self) -> int:
@@ -95,6 +130,10 @@ class Problem(ABC):
     def equilibrated(self) -> Problem:
         """The problem that methods run on: this one, or, where rows are extreme, one with its rows scaled."""
         return self
+
+    @abstractmethod
+    def with_rows(self, A: MatrixLike, b: VectorLike, lower: PerRow, upper: PerRow) -> Self:
+        """A problem of the same kind, with the same contacts, if any, and other bounds of the rows after them."""
 
     def with_matrix(self, A: MatrixLike, b: VectorLike | None = None) -> Self:
         """The same bounds or contacts with another A, and perhaps another b."""

@@ -23,7 +23,6 @@ from math import inf, isnan, nan
 import numpy as np
 
 from perp.errors import OperatorFault
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
@@ -49,7 +48,7 @@ def measure_cold(problem: Problem, start: Vector) -> tuple[float, float, Vector]
         return residual, residual, y
     with np.errstate(all="ignore"):
         sizes = np.abs(problem.b) + np.abs(y - problem.b)
-        only_rounding = residual <= ROUNDING * np.max(sizes) and not isinstance(problem, ContactProblem)
+        only_rounding = residual <= ROUNDING * np.max(sizes) and problem.frictional is None
         if only_rounding:
             only_rounding = bool((np.abs(natural_map(problem, start, y)) <= ROUNDING * sizes).all())
     return (0.0 if only_rounding else residual), residual, y
@@ -85,7 +84,7 @@ def scale_residual(problem: Problem, x: Vector, y: Vector, residual: float, cold
     largest = float(np.max(np.abs(x), initial=0.0))
     if cold <= 1.0 or largest <= 1.0:
         return residual / min(cold, 1.0)
-    if isinstance(problem, ContactProblem):
+    if problem.frictional is not None:
         return residual / min(cold, largest)
     with np.errstate(all="ignore"):
         shares = np.abs(natural_map(problem, x, y)) / np.clip(np.abs(x), 1.0, cold)

@@ -30,7 +30,7 @@ from perp.kernels.contacts import wide_contacts
 from perp.kernels.measures import residuals, watching
 from perp.kernels.measures import residuals as kernels
 from perp.problems import proofs
-from perp.problems.friction import ContactProblem, law_number
+from perp.problems.friction import ContactProblem
 from perp.problems.inputs import PointLike, Vector, as_vector, freeze
 from perp.problems.models.change import carry_over
 from perp.problems.problem import Problem
@@ -145,8 +145,9 @@ def verify(problem: Problem, x: PointLike, *, prove: bool = False) -> Residuals:
             given = carry_over(given, source, problem)
         point = np.array(as_vector(given, "x", problem.n))
         measured = measure(problem, point)
-        if isinstance(problem, ContactProblem) and problem.is_compliant:
-            rigid, speed = _without_compliance(problem, point)
+        contacts = problem.frictional
+        if contacts is not None and contacts.is_compliant:
+            rigid, speed = _without_compliance(contacts, point)
             measured = replace(measured, rigid_residual=rigid, compliance_speed=speed)
     if not prove:
         return measured
@@ -167,22 +168,19 @@ def measure(problem: Problem, x: Vector) -> Residuals:
     totals = np.zeros(kernels.COUNT)
     diagonal = freeze(np.zeros(problem.n)) if problem.diagonal is None else problem.diagonal
     scale = problem.row_scales
-    is_contact = isinstance(problem, ContactProblem)
-    has_cones = isinstance(problem, ContactProblem) and problem.model != "disc"
-    if isinstance(problem, ContactProblem):
-        _measure_contacts(problem, x, y, diagonal, totals)
-        kernels.measure_rows(
-            np.uint64(problem.contact_rows), x, y, problem.lower, problem.upper, scale, diagonal, totals
-        )
-    else:
-        lower, upper = problem.bounds(x)
-        kernels.measure_rows(np.uint64(0), x, y, lower, upper, scale, diagonal, totals)
+    contacts = problem.frictional
+    if contacts is not None:
+        _measure_contacts(contacts, x, y, diagonal, totals)
+    first = np.uint64(problem.contact_rows)
+    kernels.measure_rows(first, x, y, problem.lower, problem.upper, scale, diagonal, totals)
     is_broken = not (np.isfinite(x).all() and np.isfinite(y).all())
     if is_broken:
         totals[:] = np.nan
     sliding_gap = None
-    if isinstance(problem, ContactProblem):
-        sliding_gap = np.nan if is_broken else _sliding_gap(problem, x, y)
+    if contacts is not None:
+        sliding_gap = np.nan if is_broken else _sliding_gap(contacts, x, y)
+    is_contact = contacts is not None
+    has_cones = contacts is not None and contacts.model != "disc"
     has_energy = problem.diagonal is not None and problem.n > 0
     return Residuals(
         residual=float(totals[kernels.RESIDUAL]),
@@ -205,12 +203,12 @@ def measure(problem: Problem, x: Vector) -> Residuals:
 
 
 def _measure_contacts(problem: ContactProblem, x: Vector, y: Vector, diagonal: Vector, totals: Vector) -> None:
-    law, last = law_number(problem), (problem.row_scales, diagonal, totals)
+    (width, law, friction), last = problem.law, (problem.row_scales, diagonal, totals)
     if problem.is_wide:
-        friction = (problem.strength, problem.levers.reshape(-1))
-        wide_contacts.measure_contacts(x, y, problem.dimension, law, *friction, *last)
+        levers = problem.levers.reshape(-1)
+        wide_contacts.measure_contacts(x, y, problem.dimension, law, problem.strength, levers, *last)
     else:
-        residuals.measure_contacts(x, y, np.uint64(problem.dimension), law, problem.friction, *last)
+        residuals.measure_contacts(x, y, width, law, friction, *last)
 
 
 def _objective(problem: Problem, x: Vector, y: Vector) -> float:
@@ -250,21 +248,22 @@ class Watch:
         self.previous, self.mark = points
         self._seen: tuple[Vector, float] | None = None
         self._accepted: float | None = None
-        if isinstance(problem, ContactProblem):
-            inside = np.zeros(n, dtype=np.bool_)
-            width, law = np.uint64(problem.dimension), law_number(problem)
-            bounds = (problem.lower, problem.upper)
+        contacts = problem.frictional
+        if contacts is not None:
+            law: tuple[Any, ...] = contacts.law
             self._pass = watching.watch_contacts
-            self._arguments: tuple[Any, ...] = (width, law, problem.friction, *bounds, problem.row_scales)
-            if problem.is_wide:
+            if contacts.is_wide:
                 self._pass = wide_contacts.watch_contacts
-                friction = (problem.strength, problem.levers.reshape(-1))
-                self._arguments = (problem.dimension, law, *friction, *bounds, problem.row_scales)
-            self._arguments += (self.previous, self.mark, inside)
+                law = (contacts.dimension, law[1], contacts.strength, contacts.levers.reshape(-1))
+            inside = np.zeros(n, dtype=np.bool_)
+            last = (problem.row_scales, self.previous, self.mark, inside)
+            self._arguments: tuple[Any, ...] = (*law, problem.lower, problem.upper, *last)
         else:
             scaled = problem.has_extreme_rows
             bounded = scaled or problem.kind != "lcp"
-            lower, upper = problem.bounds(self.y) if bounded else (problem.b, problem.b)  # which nobody reads then
+            lower, upper = (
+                (problem.lower, problem.upper) if bounded else (problem.b, problem.b)
+            )  # which nobody reads then
             scale = problem.row_scales if scaled else problem.b
             self._pass = watching.watch_quickly
             self._arguments = (bounded, lower, upper, scaled, scale, self.previous, self.mark, np.empty(scratch))
@@ -274,7 +273,7 @@ class Watch:
         self._seen = self._accepted = None
         y = self.problem.A.slack(x, self.problem.b, self.y)
         measures: Measures = self._pass(x, y, *self._arguments)
-        if not measures[1] < inf and not isinstance(self.problem, ContactProblem):
+        if not measures[1] < inf and self.problem.frictional is None:
             measures = self._look_with_care(x, y)
         self._seen = x, measures[0]
         return measures

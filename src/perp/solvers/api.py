@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from perp.errors import suggest
-from perp.problems.box import BoxLCP
 from perp.problems.deadline import hold, lift, now
 from perp.problems.inputs import PointLike, Vector, as_vector
-from perp.problems.lcp import LCP
 from perp.problems.models.change import carry_over, has_other_unknowns
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import cold_start
@@ -130,7 +128,6 @@ def _solve_automatically(
     x, notes = (None, []) if x0 is None else starting_point(problem, x0)
     notes += conversions(problem)
     if callback is None and is_small(problem) and (stop is DEFAULT_STOPPING or _is_plain(stop)):
-        assert isinstance(problem, LCP | BoxLCP)
         outcome = solve_small(problem, stop.tol, x, notes)
         if isinstance(outcome, Result):
             return outcome

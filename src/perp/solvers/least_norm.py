@@ -65,8 +65,7 @@ def with_least_norm(result: Result, tol: float) -> Result:
 
     For "auto" `tol` is on the scaled residual, as everywhere.
     """
-    problem = result.problem
-    assert isinstance(problem, ContactProblem)
+    problem = result.problem.as_contacts()
     if not result.success:
         return _noted(result, "impulses were left as they are: they are no solution")
     try:
@@ -131,8 +130,9 @@ def _with_b(problem: ContactProblem, b: Vector) -> ContactProblem:
 
 def require_least_norm(problem: Problem) -> None:
     """Say what is wrong with asking for least norms here."""
-    if not isinstance(problem, ContactProblem) or problem.model not in MODELS or problem.is_wide:
-        kind = problem.kind if isinstance(problem, ContactProblem) else type(problem).__name__
+    contacts = problem.frictional
+    if contacts is None or contacts.model not in MODELS or contacts.is_wide:
+        kind = type(problem).__name__ if contacts is None else contacts.kind
         raise ValueError(f"impulses='least_norm' is for contacts with model {', '.join(MODELS)}; this is {kind}")
     if not {DIAGONAL, TO_SPARSE} <= problem.A.ability_set:
         raise ValueError("impulses='least_norm' needs an A with entries: an array, a sparse one, or its factors")

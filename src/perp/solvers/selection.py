@@ -76,7 +76,8 @@ class Selected:
 
 def is_rigid(problem: Problem) -> TypeGuard[ContactProblem]:
     """Whether it has contacts without compliance whose friction follows their normal impulse."""
-    return isinstance(problem, ContactProblem) and problem.model in ("cone", "box") and not problem.is_compliant
+    contacts = problem.frictional
+    return contacts is not None and contacts.model in ("cone", "box") and not contacts.is_compliant
 
 
 def is_selected(problem: Problem, x: Vector) -> bool:

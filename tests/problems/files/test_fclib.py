@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import struct
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -197,14 +197,7 @@ def test_what_fclib_cannot_express_is_refused_before_anything_is_written(problem
 def test_without_h5py_the_command_that_installs_it_is_told(tmp_path, monkeypatch):
     path = tmp_path / "p.hdf5"
     save(CONES["dense-contact_cone"], path)
-    real_import = builtins.__import__
-
-    def without_h5py(name, *arguments):
-        if name == "h5py":
-            raise ImportError(name)
-        return real_import(name, *arguments)
-
-    monkeypatch.setattr(builtins, "__import__", without_h5py)
+    monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(MissingExtra, match=r"pip install h5py"):
         load(path)
     with pytest.raises(MissingExtra, match=r"pip install h5py"):

@@ -10,7 +10,6 @@ import numpy as np
 from perp.kernels.storages import block_diagonal
 from perp.linalg.cholesky import dependence
 from perp.linalg.preconditioners.base import Mask, Preconditioner, Recipe, positive_diagonal
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze, require_count
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
@@ -68,6 +67,6 @@ class BlockJacobiPreconditioner(Recipe):
 
     def prepare(self, problem: Problem) -> Preconditioner:
         assert problem.diagonal is not None
-        if isinstance(problem, ContactProblem):
-            return _Blocks(problem.contact_blocks, problem.diagonal)
+        if problem.frictional is not None:
+            return _Blocks(problem.frictional.contact_blocks, problem.diagonal)
         return _Blocks(problem.A.diagonal_blocks(self.size, problem.n // self.size), problem.diagonal)

@@ -51,8 +51,8 @@ METHOD = ConeInterior(attempts=1)
 
 def start_from_lcp(search: Search, view: Reduced) -> Vector | None:
     """The impulses that solve the LCP of the contacts; None where there is none to be had."""
-    problem = view.problem
-    if not isinstance(problem, ContactProblem) or problem.n > MOST_ROWS:
+    problem = view.problem.frictional
+    if problem is None or problem.n > MOST_ROWS:
         return None
     before = now()
     try:

@@ -8,7 +8,6 @@ import numpy as np
 
 from perp.problems.certificates import Certificate, verify_certificate
 from perp.problems.deadline import OutOfTime, now
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.solvers.auto.search import Search
 from perp.solvers.no_solution.search import search_no_solution
@@ -50,7 +49,7 @@ def polish_best(search: Search) -> None:
         is_cheap = search.scaled > EXACT and search.problem.n <= POLISHED_ROWS and search.stop.tol <= ROUGH
         is_wanted = is_cheap or search.residual > search.target
     else:
-        near = NEAR_CONTACTS if isinstance(search.problem, ContactProblem) else NEAR
+        near = NEAR if search.problem.frictional is None else NEAR_CONTACTS
         is_wanted = search.is_open and search.scaled <= near
     if not is_wanted or search.polished is search.x or search.seconds_left <= 0.0:
         return
@@ -73,10 +72,9 @@ def settle_motion(search: Search) -> None:
     problem = search.problem
     if not search.is_certain or search.stop.tol > ROUGH or is_selected(problem, search.x):
         return
-    assert isinstance(problem, ContactProblem)
     before = now()
     try:
-        selected = select_motion(problem, search.x)
+        selected = select_motion(problem.as_contacts(), search.x)
     except OutOfTime:
         selected = None
     if selected is not None and search.exchange(selected.x, NEWTON.label):

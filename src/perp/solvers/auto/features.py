@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from perp.problems.friction import ContactProblem
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 
@@ -49,7 +48,8 @@ class Features:
     def is_planar(self) -> bool:
         """Whether these are contacts in a plane, boxes and cones alike."""
         problem = self.problem
-        return isinstance(problem, ContactProblem) and problem.dimension == 2 and problem.model in ("box", "cone")
+        contacts = problem.frictional
+        return contacts is not None and contacts.dimension == 2 and contacts.model in ("box", "cone")
 
     @property
     def is_formed(self) -> bool:

@@ -20,10 +20,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import OperatorFault
-from perp.problems.box import BoxLCP
 from perp.problems.inputs import Matrix, Vector
 from perp.problems.islands import Island
-from perp.problems.lcp import LCP
 from perp.problems.problem import Problem
 from perp.problems.written_out import write_out
 from perp.solvers.auto.small import is_small
@@ -63,7 +61,7 @@ class Reduced:
 
 def settle_rows(problem: Problem) -> Reduced | None:
     """The problem without the rows whose x is known; None where there are none, or where some have no answer."""
-    if not isinstance(problem, LCP | BoxLCP) or problem.A.stored is None:
+    if problem.frictional is not None or problem.A.stored is None:
         return None
     lower, upper = problem.lower, problem.upper
     fixed = lower == upper
@@ -82,7 +80,7 @@ def settle_rows(problem: Problem) -> Reduced | None:
     base = np.where(known, values, 0.0)
     b = problem.slack(base)[kept]
     A = problem.A.submatrix(kept, kept)
-    smaller = LCP(A, b) if isinstance(problem, LCP) else BoxLCP(A, b, lower[kept], upper[kept])
+    smaller = problem.with_rows(A, b, lower[kept], upper[kept])
 
     def recover(z: Vector) -> Vector:
         x = base.copy()
@@ -148,7 +146,7 @@ def find_islands(problem: Problem) -> tuple[Island, ...]:
 
 def balance(problem: Problem) -> Reduced | None:
     """The problem with its rows and columns balanced; None where they are of like size."""
-    if not isinstance(problem, LCP | BoxLCP) or problem.A.stored is None:
+    if problem.frictional is not None or problem.A.stored is None:
         return None
     A = problem.A.to_sparse()
     rows, columns = balancing_exponents(A, bool(problem.is_symmetric))
@@ -162,7 +160,7 @@ def balance(problem: Problem) -> Reduced | None:
     if not (np.isfinite(b).all() and np.isfinite(matrix.data).all()):
         return None
     form = problem.A.in_this_form(matrix)
-    balanced = LCP(form, b) if isinstance(problem, LCP) else BoxLCP(form, b, lower, upper)
+    balanced = problem.with_rows(form, b, lower, upper)
     return Reduced(
         balanced,
         lambda x: np.clip(x / factors, lower, upper),

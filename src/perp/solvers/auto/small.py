@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from perp.kernels.pivoting import small_pivots as kernels
-from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector, freeze
-from perp.problems.lcp import LCP
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import scale_residual
@@ -34,7 +32,7 @@ MOST_PIVOTS = 120
 
 def is_small(problem: Problem) -> bool:
     """Whether the short way is open: few rows, an A that can be written down, bounds that follow nothing."""
-    return problem.n <= MOST_ROWS and isinstance(problem, LCP | BoxLCP) and TO_SPARSE in problem.A.ability_set
+    return problem.n <= MOST_ROWS and problem.frictional is None and TO_SPARSE in problem.A.ability_set
 
 
 ENDINGS = {
@@ -46,9 +44,7 @@ ENDINGS = {
 """How the kernel's numbers for an end without an answer read in `result.methods`."""
 
 
-def solve_small(
-    problem: LCP | BoxLCP, tol: float, x: Vector | None = None, notes: Sequence[str] = ()
-) -> Result | Attempt:
+def solve_small(problem: Problem, tol: float, x: Vector | None = None, notes: Sequence[str] = ()) -> Result | Attempt:
     """The solution by block pivots from x, or the cold start; where they do not end in one, how they ended.
 
     `tol` is on the scaled residual (`perp.problems.residual_scale`).
@@ -91,11 +87,9 @@ def solve_small(
     )
 
 
-def first_sides(problem: LCP | BoxLCP, x: Vector | None = None) -> NDArray[np.int8]:
+def first_sides(problem: Problem, x: Vector | None = None) -> NDArray[np.int8]:
     """-1 where x, or the cold start, is at a lower bound, 1 at an upper one, 0 where it is at none."""
     if x is None:
-        if isinstance(problem, LCP):
-            return np.full(problem.n, -1, dtype=np.int8)
         x = np.zeros(problem.n)
     side = (problem.upper <= x).astype(np.int8)
     side[problem.lower >= x] = -1

@@ -10,7 +10,6 @@ import numpy as np
 
 from perp.kernels.conic import layout, path, run
 from perp.kernels.conic.layout import Options
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
@@ -190,11 +189,11 @@ class ConeInterior(Method[ConicState]):
 
 def _has_uneven_tangents(problem: Problem) -> bool:
     """Whether tangents that share a cone differ in compliance: (W + C)^-1 is then not closed in the basis of T."""
-    A = problem.A.factored
-    if A is None or not isinstance(problem, ContactProblem) or problem.model == "box":
+    A, contacts = problem.A.factored, problem.frictional
+    if A is None or contacts is None or contacts.model == "box":
         return False
-    tangents = A.compliance[: problem.contact_rows].reshape(-1, problem.dimension)[:, 1:]
-    levers = np.where(problem.strength[:, None] > 0.0, problem.levers[:, 1:], 0.0)
+    tangents = A.compliance[: contacts.contact_rows].reshape(-1, contacts.dimension)[:, 1:]
+    levers = np.where(contacts.strength[:, None] > 0.0, contacts.levers[:, 1:], 0.0)
     measured = tangents * levers**2
     least = np.where(levers > 0.0, measured, np.inf).min(axis=1, initial=np.inf)
     return bool((measured.max(axis=1, initial=0.0) > least * (1.0 + UNEVEN)).any())

@@ -102,13 +102,9 @@ def list_cones(problem: Problem) -> ConeRows:
     n = problem.n
     unit, centre, value = np.ones(n), np.zeros(n), np.zeros(n)
     table = _Table()
-    first = 0
-    if isinstance(problem, ContactProblem):
-        first = problem.contact_rows
-        _add_contacts(table, problem, unit)
-        lower, upper = problem.lower, problem.upper
-    else:
-        lower, upper = problem.bounds(np.zeros(n))
+    first, lower, upper = problem.contact_rows, problem.lower, problem.upper
+    if problem.frictional is not None:
+        _add_contacts(table, problem.frictional, unit)
     _add_rows(table, lower, upper, first, centre)
     equal = lower == upper
     value[first:][equal] = lower[equal]

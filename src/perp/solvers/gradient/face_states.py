@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from perp.kernels.gradient import conjugate_gradients
 from perp.kernels.gradient import conjugate_gradients as kernels
 from perp.linalg.preconditioners import Preconditioner
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
 from perp.solvers.gradient.metric import diagonal_weights
@@ -97,7 +96,7 @@ class FaceState(FaceSearch):
             softening=np.zeros(n),
             pivots=np.zeros(n, dtype=np.int64),
             limits=np.full(n, pivot_limit, dtype=np.int64),
-            friction=FrictionBounds.begin(problem, x) if isinstance(problem, ContactProblem) else None,
+            friction=FrictionBounds.of(problem, x),
             q=np.zeros(n),
             product=np.empty(n),
             r=np.zeros(n),

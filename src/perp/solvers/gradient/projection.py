@@ -8,7 +8,6 @@ import numpy as np
 
 from perp.kernels.contacts import cones
 from perp.kernels.gradient import projected_gradient as kernels
-from perp.problems.friction import ContactProblem, law_number
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
 from perp.solvers.gradient.metric import diagonal_weights
@@ -35,11 +34,7 @@ class FeasibleSet:
     @staticmethod
     def of(problem: Problem, scaling: str) -> FeasibleSet:
         weight = freeze(_weights(problem) if scaling == "diagonal" else np.ones(problem.n))
-        if isinstance(problem, ContactProblem):
-            width = np.uint64(problem.dimension)
-            return FeasibleSet(width, law_number(problem), problem.friction, problem.lower, problem.upper, weight)
-        lower, upper = problem.bounds(problem.b)
-        return FeasibleSet(np.uint64(1), cones.BOXES, freeze(np.zeros(0)), lower, upper, weight)
+        return FeasibleSet(*problem.law, problem.lower, problem.upper, weight)
 
     def project_step(self, point: Vector, gradient: Vector, shift: Vector, step: float, target: Vector) -> None:
         """target = P(point - step W (gradient + shift)), P the projection on the set."""
@@ -63,8 +58,9 @@ def _weights(problem: Problem) -> Vector:
     A fixed disc leaves the normal row by itself.
     """
     weight = diagonal_weights(problem)
-    if isinstance(problem, ContactProblem):
-        contacts = weight[: problem.contact_rows].reshape(problem.contacts, problem.dimension)
-        bound_together = contacts[:, 1:] if problem.model == "disc" else contacts
+    width, law, _ = problem.law
+    if problem.contacts:
+        contacts = weight[: problem.contact_rows].reshape(problem.contacts, int(width))
+        bound_together = contacts[:, 1:] if law == cones.FIXED_DISCS else contacts
         bound_together[:] = 1.0 / (1.0 / bound_together).mean(axis=1, keepdims=True)
     return weight

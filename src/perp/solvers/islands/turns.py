@@ -6,11 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from perp.problems.box import BoxLCP
 from perp.problems.deadline import OutOfTime, Pace
 from perp.problems.inputs import Vector, freeze
 from perp.problems.islands import Island, split_islands
-from perp.problems.lcp import LCP
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import look
 from perp.solvers.method import Method
@@ -56,7 +54,7 @@ class Skipping:
     def _whole(self) -> tuple[Vector, Vector] | None:
         """Slack and natural map, x - clip(x - y, lower, upper), of the starting point; None where that is not all."""
         problem = self._problem
-        if not isinstance(problem, LCP | BoxLCP) or problem.has_extreme_rows:
+        if problem.frictional is not None or problem.has_extreme_rows:
             return None
         _, y = look(problem, self._start)
         lower, upper = problem.bounds(self._start)

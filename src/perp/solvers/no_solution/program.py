@@ -133,7 +133,7 @@ class _Program:
             lower, upper = np.full(problem.n, -np.inf), np.full(problem.n, np.inf)
             model = None
         else:
-            model = problem if isinstance(problem, ContactProblem) else None
+            model = problem.frictional
             lower, upper = _drop_remote(A, b, lower, upper)
             kind = _kinds(problem)
         at = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
@@ -159,9 +159,10 @@ def _kinds(problem: Problem) -> NDArray[np.int64]:
     has_lower, has_upper = np.isfinite(lower), np.isfinite(upper)
     one_sided = np.where(has_lower, NOT_NEGATIVE, np.where(has_upper, NOT_POSITIVE, ANY))
     kind = np.where(has_lower & has_upper, ZERO, one_sided)
-    if isinstance(problem, ContactProblem):
-        kind[: problem.contact_rows] = ANY if problem.model == "convex" else ZERO
-        kind[problem.every(0)] = NOT_NEGATIVE
+    contacts = problem.frictional
+    if contacts is not None:
+        kind[: contacts.contact_rows] = ANY if contacts.model == "convex" else ZERO
+        kind[contacts.every(0)] = NOT_NEGATIVE
     return kind
 
 

@@ -23,7 +23,6 @@ from perp.problems.certificates import (
 )
 from perp.problems.certificates.sharpening import NEARLY_ZERO
 from perp.problems.deadline import Deadline, OutOfTime, Pace, hold, now
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, VectorLike, as_vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
@@ -102,7 +101,7 @@ class _Searching:
 
     def run(self, hints: Iterable[Vector]) -> Account:
         certificate = None
-        if isinstance(self.problem, ContactProblem) and self.problem.is_wide:
+        if self.problem.frictional is not None and self.problem.frictional.is_wide:
             self.steps.append("no proof is known for contacts whose rows have coefficients of their own")
         elif self.problem.n and TO_SPARSE in self.problem.A.ability_set:
             try:
@@ -261,9 +260,9 @@ def find_closed_parts(problem: Problem) -> list[Vector]:
     """Ones on the connected parts of A whose b adds up to a negative number: proofs for closed regions of liquids."""
     lower, upper = problem.bounds(np.zeros(problem.n))
     lifted = np.isfinite(lower) & np.isinf(upper)
-    if isinstance(problem, ContactProblem):
-        lifted[: problem.contact_rows] = False
-        lifted[problem.every(0)] = True
+    lifted[: problem.contact_rows] = False
+    if problem.frictional is not None:
+        lifted[problem.frictional.normal_rows] = True
     A = problem.A.to_sparse()
     count, part = connected_components(A[lifted][:, lifted], directed=False)
     sums = np.bincount(part, weights=problem.b[lifted], minlength=count)

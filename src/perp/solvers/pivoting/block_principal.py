@@ -11,7 +11,6 @@ from perp.kernels.measures import index_sets
 from perp.linalg.cholesky import NotFinite, NotPositive
 from perp.linalg.free_systems import LEAST_COMPLIANCE, SPACES, FreeSystem, KrylovSystem, choose_system, small_shift
 from perp.linalg.preconditioners import Recipe, make_recipe
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
@@ -184,7 +183,7 @@ class BlockPrincipal(Method[PivotState]):
             pivots=np.zeros(n, dtype=np.int64),
             least=n + 1,
             budget=self.block_pivots,
-            friction=FrictionBounds.begin(problem, x) if isinstance(problem, ContactProblem) else None,
+            friction=FrictionBounds.of(problem, x),
             repeatable=False,
             ends_itself=True,
             counters=dict.fromkeys(COUNTED, 0.0) | system.counters(),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from perp.kernels.pivoting import dantzig as kernels
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import FILLING, TO_SPARSE
 from perp.problems.problem import Problem
@@ -93,10 +92,9 @@ class Dantzig(Method[DantzigState]):
         return max(1000, 50 * problem.n)
 
     def start(self, problem: Problem, x: Vector) -> DantzigState:
-        scales, friction = symmetric_scales(problem), None
+        scales = symmetric_scales(problem)
         tableau = _make_tableau(problem, x, scales)
-        if isinstance(problem, ContactProblem):
-            friction = FrictionBounds.begin(problem, x)
+        friction = FrictionBounds.of(problem, x)
         state = DantzigState(x, tableau, scales, friction, repeatable=False, ends_itself=True)
         state.counters = dict.fromkeys(self.counted, 0.0)
         if not (np.isfinite(tableau.matrix).all() and np.isfinite(tableau.b).all()):
@@ -187,7 +185,7 @@ def _give_up(problem: Problem, state: DantzigState) -> None:
         state.ended = Status.RAY, f"the slack of row {driven} stays violated along a direction that nothing blocks"
     else:
         state.ended = Status.BREAKDOWN, f"A is not positive semi-definite: the pivot of row {culprit} shows it"
-    if not isinstance(problem, ContactProblem):  # certificates know no friction
+    if problem.frictional is None:  # certificates know no friction
         state.certificate = state.scales * state.tableau.move
 
 

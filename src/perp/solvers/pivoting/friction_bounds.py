@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.results.status import Status
@@ -57,9 +56,12 @@ class FrictionBounds:
     seen: set[bytes] = field(default_factory=set)
 
     @staticmethod
-    def begin(problem: ContactProblem, x: Vector) -> FrictionBounds:
-        """The bounds that stand at x."""
-        tangents = np.flatnonzero(np.arange(problem.contact_rows) % problem.dimension)
+    def of(problem: Problem, x: Vector) -> FrictionBounds | None:
+        """The bounds that stand at x; None where there are no contacts."""
+        contacts = problem.frictional
+        if contacts is None:
+            return None
+        tangents = np.flatnonzero(np.arange(contacts.contact_rows) % contacts.dimension)
         return FrictionBounds(tangents, problem.bounds(x)[1][tangents])
 
     def follow(self, wanted: Vector) -> bool:

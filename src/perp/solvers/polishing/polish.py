@@ -22,7 +22,6 @@ import numpy as np
 
 from perp.errors import OperatorFault
 from perp.problems.deadline import OutOfTime, hold, now
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector, freeze
 from perp.problems.problem import Problem
 from perp.problems.written_out import write_out
@@ -68,7 +67,8 @@ def polish(problem: Problem, x: Vector, *, max_seconds: float = inf) -> Polished
             if best.is_perfect:
                 return None
             known = write_out(problem, MOST_PRODUCTS)
-            how = polish_contacts(known, best) if isinstance(known, ContactProblem) else polish_rows(known, best)
+            contacts = known.frictional
+            how = polish_rows(known, best) if contacts is None else polish_contacts(contacts, best)
         except OperatorFault:
             return None
         except OutOfTime:

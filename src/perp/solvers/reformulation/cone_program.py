@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from perp.problems.deadline import deadline
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
@@ -80,7 +79,7 @@ class ConeProgram(Method[ConeProgramState]):
         return program_objection(problem, BRIDGE, self.space)
 
     def start(self, problem: Problem, x: Vector) -> ConeProgramState:
-        assert isinstance(problem, ContactProblem)
+        problem = problem.as_contacts()
         state = ConeProgramState(
             x,
             watch=Watch(problem),

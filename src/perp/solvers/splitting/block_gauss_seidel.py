@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.options.docs import About, option
@@ -52,7 +51,7 @@ class BlockGaussSeidel(SweepMethod):
         return float(self.relaxation), self.order, self.seed
 
     def objection(self, problem: Problem) -> str | None:
-        assert isinstance(problem, ContactProblem)
+        problem = problem.as_contacts()
         assert problem.diagonal is not None
         if (problem.diagonal > 0.0).all():  # nobody needs to ask which rows are fixed
             return None
@@ -63,5 +62,4 @@ class BlockGaussSeidel(SweepMethod):
         return refuse_rows(problem, fixed)
 
     def make_sweeper(self, problem: Problem, x: Vector) -> BlockSweeper:
-        assert isinstance(problem, ContactProblem)
-        return make_block_sweeper(problem, float(self.relaxation), x)
+        return make_block_sweeper(problem.as_contacts(), float(self.relaxation), x)

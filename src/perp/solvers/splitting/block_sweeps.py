@@ -12,7 +12,7 @@ from scipy import sparse
 
 from perp.kernels.storages import body_pairs, planar_pairs
 from perp.kernels.sweeps import blocked, blocked_pairs, planar_blocked
-from perp.problems.friction import ContactProblem, law_number
+from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.operators import FactoredOperator, SparseOperator
 from perp.problems.operators.factored import BodyPairs, PlanarPairs
@@ -54,7 +54,7 @@ class BlockSweeper:
 def make_block_sweeper(problem: ContactProblem, relaxation: float, x: Vector) -> BlockSweeper:
     """The sweeper for the form of A. It may take another array for x: go on with `sweeper.x`."""
     problem = _within_range(problem)
-    law, width = law_number(problem), np.uint64(problem.dimension)
+    width, law, _ = problem.law
     vectors = (_row_steps(problem, relaxation), problem.b, problem.lower, problem.upper, x)
     A = problem.A.factored
     if A is not None and A.planar is not None and fits_pairs(problem, A.planar, 2):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.problems.friction import ContactProblem
 from perp.problems.problem import Problem
 
 
@@ -33,9 +32,6 @@ def refuse_rows(problem: Problem, allowed: NDArray[np.bool_]) -> str | None:
 
 def fixed_rows(problem: Problem) -> NDArray[np.bool_]:
     """Rows with lower == upper: x_i is known, y_i is free, and nothing is divided by A_ii."""
-    if isinstance(problem, ContactProblem):
-        fixed = np.zeros(problem.n, dtype=bool)
-        fixed[problem.contact_rows :] = problem.lower == problem.upper
-        return fixed
-    lower, upper = problem.bounds(problem.b)
-    return np.asarray(lower == upper)
+    fixed = np.zeros(problem.n, dtype=bool)
+    fixed[problem.contact_rows :] = problem.lower == problem.upper
+    return fixed

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
 from perp.solvers.splitting.orders import COLOURED_SYMMETRIC
@@ -28,7 +27,7 @@ def sweep_grid(problem: Problem, relaxation: float, order: str, x: Vector) -> Ca
     A = problem.A.stencil
     if A is None or not A.has_kernels or not A.n or order == "random":
         return None
-    if isinstance(problem, ContactProblem):
+    if problem.frictional is not None:
         return None
     bounded = problem.kind != "lcp"
     lower, upper = problem.bounds(x) if bounded else (problem.b, problem.b)  # of an LCP the kernels read no bounds

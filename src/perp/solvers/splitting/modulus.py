@@ -11,7 +11,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.problems.friction import ContactProblem
 from perp.problems.problem import Problem
 from perp.solvers.options.checks import require_choices
 from perp.solvers.options.docs import About, option
@@ -161,7 +160,7 @@ class AMGS(_Accelerated):
     def objection(self, problem: Problem) -> str | None:
         if self.form == "printed":
             lower, _ = problem.bounds(problem.b)
-            if isinstance(problem, ContactProblem) or np.any(lower < 0.0):
+            if problem.frictional is not None or np.any(lower < 0.0):
                 return "form='printed' assumes 0 <= lower (AMGS section 3.1), which friction bounds are not"
         return super().objection(problem)
 

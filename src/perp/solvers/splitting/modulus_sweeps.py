@@ -10,8 +10,7 @@ import numpy as np
 
 from perp.kernels.storages import body_pairs, csr, dense, factored, planar_pairs, runs
 from perp.kernels.sweeps import modulus, modulus_body_pairs, planar_modulus
-from perp.problems.friction import ContactProblem
-from perp.problems.inputs import Vector, freeze
+from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.splitting.sweeps import Sweeper, make_sweeper, sweep_factored
 
@@ -58,9 +57,7 @@ class ModulusSweeper:
 
 def make_modulus_sweeper(problem: Problem, sight: Sight, x: Vector) -> ModulusSweeper:
     """The tuned kernels for two bodies a row are AMGS and AMSOR's alone; other members go row by row, by J and W."""
-    friction, width = freeze(np.empty(0)), np.uint64(1)
-    if isinstance(problem, ContactProblem):
-        friction, width = problem.friction, np.uint64(problem.dimension)
+    width, _, friction = problem.law
     bound, u = make_sweeper(problem, 1.0, x), x.copy()
     tuned = {body_pairs: modulus_body_pairs, planar_pairs: planar_modulus}.get(bound.kernels)
     if tuned is not None and sight.is_newest and not sight.printed:

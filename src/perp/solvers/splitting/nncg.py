@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.kernels.sweeps import nncg
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
@@ -83,7 +82,7 @@ class NNCG(Method[NNCGState]):
         require_choices(self, restart=RESTARTS, order=ORDERS)
 
     def objection(self, problem: Problem) -> str | None:
-        slight = isinstance(problem, ContactProblem) and (problem.A.asymmetry or 0.0) <= SLIGHT_ASYMMETRY
+        slight = problem.frictional is not None and (problem.A.asymmetry or 0.0) <= SLIGHT_ASYMMETRY
         return diagonal_objection(problem) or (None if slight else asymmetry_objection(problem))
 
     def start(self, problem: Problem, x: Vector) -> NNCGState:
@@ -142,12 +141,10 @@ class NNCG(Method[NNCGState]):
 
 def _passes(problem: Problem, order: str) -> tuple[Any, ...]:
     """Whether there are two passes an iteration, and the order of each as the kernels take it."""
-    first, contacts = 0, 0
-    if isinstance(problem, ContactProblem):
-        first, contacts = problem.contact_rows, problem.contacts
+    first, contacts = problem.contact_rows, problem.contacts
 
     def one_way(numbers: NDArray[np.uint32], rows: NDArray[np.uint32], rows_first: bool) -> Any:
-        return (numbers, rows, rows_first) if isinstance(problem, ContactProblem) else rows
+        return (numbers, rows, rows_first) if problem.frictional is not None else rows
 
     numbers, rows = np.arange(contacts, dtype=np.uint32), np.arange(first, problem.n, dtype=np.uint32)
     there, back = one_way(numbers, rows, False), one_way(numbers[::-1].copy(), rows[::-1].copy(), True)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.kernels.sweeps import colouring
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import freeze
 from perp.problems.problem import Problem
 
@@ -63,9 +62,7 @@ class Order:
 
 def make_order(problem: Problem, name: str, seed: int = 0) -> Order:
     """The order of that name for the contacts and rows of a problem."""
-    contacts, first = 0, 0
-    if isinstance(problem, ContactProblem):
-        contacts, first = problem.contacts, problem.contact_rows
+    contacts, first = problem.contacts, problem.contact_rows
     if name not in ("coloured", COLOURED_SYMMETRIC):
         numbers = np.arange(contacts, dtype=np.uint32)
         return Order(name, numbers, np.arange(first, problem.n, dtype=np.uint32), seed)

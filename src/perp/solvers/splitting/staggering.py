@@ -119,7 +119,7 @@ class Staggering(Method[StaggeringState]):
 
     def objection(self, problem: Problem) -> str | None:
         """What the two inner methods have against their halves."""
-        assert isinstance(problem, ContactProblem)
+        problem = problem.as_contacts()
         x = np.zeros(problem.n)
         x[problem.normal_rows] = 1e-30  # so that no tangent is fixed, and nothing overflows
         normal, friction = NormalHalf.of(problem, self.proximal), friction_half(problem)
@@ -131,7 +131,7 @@ class Staggering(Method[StaggeringState]):
         return None
 
     def start(self, problem: Problem, x: Vector) -> StaggeringState:
-        assert isinstance(problem, ContactProblem)
+        problem = problem.as_contacts()
         stiffness = np.abs(problem.A.diagonal()[problem.normal_rows])
         weight = np.sqrt(np.where(stiffness > 0.0, stiffness, 1.0))  # |weight f|^2 is an energy
         return StaggeringState(
@@ -150,7 +150,7 @@ class Staggering(Method[StaggeringState]):
         state.mixer.forget()
 
     def step(self, problem: Problem, state: StaggeringState, count: int) -> None:
-        assert isinstance(problem, ContactProblem)
+        problem = problem.as_contacts()
         done = 0
         while done < count and state.ended is None:
             self._take_turns(problem, state)

@@ -10,7 +10,6 @@ import numpy as np
 from perp.linalg.cholesky import NotFinite, NotPositive
 from perp.linalg.free_systems import SPACES, FreeSystem, KrylovSystem, choose_system
 from perp.linalg.preconditioners import Recipe, make_recipe
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
@@ -178,7 +177,7 @@ class PGSSM(Method[SubspaceState]):
         if self.regularise == "friction":
             lower, upper = problem.bounds(np.ones(problem.n))
             gamma[~np.isfinite(upper - lower)] = 0.0
-            if isinstance(problem, ContactProblem):
+            if problem.contacts:
                 gamma[problem.contact_rows :] = 0.0
         return gamma
 

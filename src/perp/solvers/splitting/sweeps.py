@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.kernels.storages import body_pairs, csr, dense, factored, planar_pairs, runs
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.operators import FactoredOperator, SparseOperator
 from perp.problems.operators.base import TO_SPARSE
@@ -52,11 +51,10 @@ class Sweeper:
 
 def make_sweeper(problem: Problem, relaxation: float, x: Vector) -> Sweeper:
     """The sweeper for the form of A: row i moves by -relaxation y_i / A_ii and is clipped (NOTES eq. 59)."""
-    contact = None
-    if isinstance(problem, ContactProblem):
-        contact = (np.uint64(problem.dimension), problem.has_discs, problem.friction)
-    lower, upper = (problem.lower, problem.upper) if isinstance(problem, ContactProblem) else problem.bounds(x)
-    vectors = (steps(problem, relaxation), problem.b, lower, upper, x)
+    contact, contacts = None, problem.frictional
+    if contacts is not None:
+        contact = (np.uint64(contacts.dimension), contacts.has_discs, contacts.friction)
+    vectors = (steps(problem, relaxation), problem.b, problem.lower, problem.upper, x)
     A = problem.A
     if A.is_dense:
         return Sweeper(dense, (A.array().reshape(-1),), (*vectors, x), contact)
@@ -76,11 +74,12 @@ def steps(problem: Problem, relaxation: float) -> Vector:
     """
     assert problem.diagonal is not None
     stiffness = problem.diagonal
-    if isinstance(problem, ContactProblem) and problem.has_discs:
+    contacts = problem.frictional
+    if contacts is not None and contacts.has_discs:
         stiffness = stiffness.copy()
-        p, q = problem.every(1), problem.every(2)
+        p, q = contacts.every(1), contacts.every(2)
         if TO_SPARSE in problem.A.ability_set:
-            stiffness[p] = stiffness[q] = _larger_eigenvalues(problem.contact_blocks[:, 1:, 1:])
+            stiffness[p] = stiffness[q] = _larger_eigenvalues(contacts.contact_blocks[:, 1:, 1:])
         else:
             stiffness[p] = stiffness[q] = stiffness[p] + stiffness[q]
     positive = stiffness > 0.0
@@ -118,12 +117,13 @@ def _sweep_body_pairs(problem: Problem, A: FactoredOperator, pairs: BodyPairs, v
     velocity = np.empty(6 * (pairs.body_count + 1))
     refresh = partial(body_pairs.velocity, pairs.bodies, pairs.jacobian, pairs.inverse_mass, vectors[-1], velocity)
     refresh()
-    contact, first = None, 0
-    if isinstance(problem, ContactProblem):
-        first, blocks = problem.contact_rows, problem.contact_blocks
+    contact, contacts = None, problem.frictional
+    if contacts is not None:
+        blocks = contacts.contact_blocks
         coupling = np.stack([blocks[:, 0, 1], blocks[:, 0, 2], blocks[:, 1, 2]], axis=1).reshape(-1)
-        contact = (problem.has_discs, problem.friction, coupling)
-    storage = (pairs.bodies, pairs.jacobian, pairs.inverse_mass, pairs.scaled(first=first)[0], A.compliance)
+        contact = (contacts.has_discs, contacts.friction, coupling)
+    scaled = pairs.scaled(first=problem.contact_rows)[0]
+    storage = (pairs.bodies, pairs.jacobian, pairs.inverse_mass, scaled, A.compliance)
     return Sweeper(body_pairs, storage, (*vectors, velocity), contact, refresh)
 
 
@@ -135,14 +135,13 @@ def _sweep_planar_pairs(
     parts = (planar.bodies, planar.jacobian, planar.inverse_mass)
     refresh = partial(planar_pairs.velocity, *parts, vectors[-1], velocity)
     refresh()
-    contact = None
-    if isinstance(problem, ContactProblem):
-        contact = (problem.friction, problem.contact_blocks[:, 0, 1].copy())
+    contact, contacts = None, problem.frictional
+    if contacts is not None:
+        contact = (contacts.friction, contacts.contact_blocks[:, 0, 1].copy())
     return Sweeper(planar_pairs, (*parts, A.compliance), (*vectors, velocity), contact, refresh)
 
 
 def fits_pairs(problem: Problem, pairs: BodyPairs | PlanarPairs, size: int) -> bool:
     """The kernels assume `size` rows a contact, all on one pair of bodies; plain rows are always welcome."""
-    if not isinstance(problem, ContactProblem):
-        return True
-    return problem.dimension == size and problem.has_pairs_of_bodies
+    contacts = problem.frictional
+    return contacts is None or (contacts.dimension == size and contacts.has_pairs_of_bodies)

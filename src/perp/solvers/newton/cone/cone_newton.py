@@ -114,7 +114,7 @@ class ConeNewton(Method[ConeState]):
         return space_objection(problem, "space", self.space)
 
     def start(self, problem: Problem, x: Vector) -> ConeState:
-        assert isinstance(problem, ContactProblem)
+        problem = problem.as_contacts()
         n = problem.n
         equations = ContactEquations(problem, self.function, float(self.rho))
         equations.set_energy(x, problem.slack(x))
@@ -145,7 +145,7 @@ class ConeNewton(Method[ConeState]):
         return state
 
     def step(self, problem: Problem, state: ConeState, count: int) -> None:
-        assert isinstance(problem, ContactProblem)
+        problem = problem.as_contacts()
         done = 0
         while done < count and state.ended is None:
             self._iterate(problem, state)
