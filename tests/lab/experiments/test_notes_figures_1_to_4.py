@@ -12,7 +12,7 @@ from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.notes import fig2, fig3, fig4
 from perp.lab.experiments.notes.merit_readings import line, merit, rate, reach
 from perp.lab.runs.row import DONE, FAILED, Measurement, select
-from perp.lab.work.merits_of_notes import MERITS
+from perp.lab.work.merits import MERITS
 from perp.lab.work.num4lcp_problems import make_num4lcp
 from perp.lab.work.recipes import make_instance
 from perp.problems.residuals import measure as measure_point

@@ -14,7 +14,7 @@ from perp.lab.claims import Outcome, judge
 from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.pgssm import blowup, fig3, simulated, variants
 from perp.lab.experiments.pgssm.figure2 import CASES
-from perp.lab.work.printed_pgs_sm import Ledger, PrintedPGSSM
+from perp.lab.work.pgs_sm import Ledger, PrintedPGSSM
 from perp.lab.work.recipes import make_scene
 from perp.lab.work.touching_rows import solve_touching, touching_rows
 from perp.solvers.splitting.subspace import PGSSM

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perp.lab import work as works
 from perp.solvers.stopping import Stopping
 from perp.version import __version__
 
@@ -28,7 +29,7 @@ class Task:
     """
 
     work: str
-    """What to do: the name of a file in `perp.lab.work`, or the dotted name of another module with `perform`."""
+    """What to do: the name of a work (`perp.lab.work`), or the dotted name of another module with `perform`."""
     instance: Mapping[str, Any]
     """What to do it on: a recipe (`perp.lab.work.recipes`) that makes the same problem or scene everywhere."""
     method: str = ""
@@ -83,8 +84,10 @@ class Task:
 
     def measure(self, folder: Path | None) -> Measurement:
         """What the work finds; `folder` keeps problems that are long in the making."""
-        place = self.work if "." in self.work else f"perp.lab.work.{self.work}"
-        found: Measurement = importlib.import_module(place).perform(self, folder)
+        file = works.SHARED_FILES.get(self.work)
+        place = self.work if "." in self.work else f"perp.lab.work.{file or self.work}"
+        perform = getattr(importlib.import_module(place), f"perform_{self.work}" if file else "perform")
+        found: Measurement = perform(self, folder)
         return found
 
     def to_json(self) -> str:

@@ -26,7 +26,7 @@ from perp.lab.palette import assign_strokes
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import select
 from perp.lab.runs.task import Task
-from perp.lab.work.amgs_run import amgs_run_task
+from perp.lab.work.amgs import amgs_run_task
 
 if TYPE_CHECKING:
     from matplotlib.lines import Line2D

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perp.lab.palette import DASHES, SERIES, Stroke
-from perp.lab.work.amgs_step import FACTORED
+from perp.lab.work.amgs import FACTORED
 from perp.lab.work.recipes import scene, scene_step
 
 ALPHAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)

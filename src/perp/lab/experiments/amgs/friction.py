@@ -12,8 +12,7 @@ from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Tab
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.amgs_run import amgs_run_task
-from perp.lab.work.amgs_step import SHIFTED_BOX, amgs_step_task
+from perp.lab.work.amgs import SHIFTED_BOX, amgs_run_task, amgs_step_task
 from perp.lab.work.recipes import scene, scene_step
 
 if TYPE_CHECKING:

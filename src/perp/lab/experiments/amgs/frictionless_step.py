@@ -6,7 +6,7 @@ from typing import Any
 
 from perp.lab.experiments.amgs.contestants import Contestant, one_step
 from perp.lab.runs.task import Task
-from perp.lab.work.amgs_step import NORMALS, amgs_step_task
+from perp.lab.work.amgs import NORMALS, amgs_step_task
 
 ENOUGH = 1e-4
 STEP = 100

@@ -10,7 +10,7 @@ from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import Column
 from perp.lab.runs.task import Task
-from perp.lab.work.amgs_step import amgs_step_task
+from perp.lab.work.amgs import amgs_step_task
 
 STEP, SWEEPS = 100, 200
 CONTESTANTS = (PGS, IDENTITY, HALF, scaled(0.2))

@@ -12,7 +12,7 @@ from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Tab
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.amgs_step import DENSE, SPARSE
+from perp.lab.work.amgs import DENSE, SPARSE
 
 if TYPE_CHECKING:
     from matplotlib.lines import Line2D

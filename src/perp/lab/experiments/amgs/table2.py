@@ -14,7 +14,7 @@ from perp.lab.palette import SERIES
 from perp.lab.plots import add_legend, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.amgs_run import amgs_run_task
+from perp.lab.work.amgs import amgs_run_task
 
 if TYPE_CHECKING:
     from matplotlib.container import BarContainer

@@ -14,7 +14,7 @@ from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import Column, LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.amgs_run import amgs_run_task
+from perp.lab.work.amgs import amgs_run_task
 
 STEPS, QUICK_STEPS = 1000, 110
 FIRST, EARLY_END, LATE = 60, 160, 300

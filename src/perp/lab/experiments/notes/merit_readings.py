@@ -13,7 +13,7 @@ from perp.lab.experiments.notes.papers_methods import FREE_SHARE, PapersMethod
 from perp.lab.plots import FLOOR
 from perp.lab.runs.row import Column, LabRow
 from perp.lab.runs.task import Task
-from perp.lab.work.convergence import convergence_task
+from perp.lab.work.merits import convergence_task
 from perp.lab.work.num4lcp_problems import num4lcp
 from perp.lab.work.recipes import gallery
 

@@ -10,8 +10,7 @@ from perp.lab.experiments.experiment import Rows
 from perp.lab.experiments.pgssm.figure2 import CASES, TestCase
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.blow_up import BLOWN_UP, blow_up_task
-from perp.lab.work.pgs_units import PRINTED
+from perp.lab.work.pgs_sm import BLOWN_UP, PRINTED, blow_up_task
 from perp.lab.work.touching_rows import EQUATION_3
 
 STEPS, QUICK_STEPS = 60, 4

@@ -33,7 +33,7 @@ from perp.lab.palette import assign_strokes
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.pgs_units import pgs_units_task
+from perp.lab.work.pgs_sm import pgs_units_task
 from perp.lab.work.recipes import scene
 from perp.lab.work.touching_rows import EQUATION_3, in_form
 

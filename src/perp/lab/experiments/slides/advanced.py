@@ -13,9 +13,8 @@ from perp.lab.experiments.slides.disc_pictures import draw_runs, draw_spectra, n
 from perp.lab.experiments.slides.solvers import ASKED
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.lcp_run import lcp_run_task
+from perp.lab.work.lcp_run import lcp_run_task, spectrum_task
 from perp.lab.work.recipes import scene
-from perp.lab.work.spectrum import spectrum_task
 
 TOLERANCE = 1e-8
 FRICTION = 0.5

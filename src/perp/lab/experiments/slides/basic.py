@@ -16,8 +16,7 @@ from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import gallery
-from perp.lab.work.sequence import GAUSSIAN, sequence, sequence_task
-from perp.lab.work.solutions import solutions_task
+from perp.lab.work.sequence import GAUSSIAN, sequence, sequence_task, solutions_task
 
 FAMILIES = {
     "positive definite": "dense_pd",
