@@ -21,10 +21,9 @@ from rich.table import Table
 
 import perp
 from benchmarks.choosing import FOLDER, chosen_families
-from benchmarks.choosing_candidates import TOLERANCE, Candidate, all_candidates
 from benchmarks.choosing_digest import Row, score_methods, tell_seconds
 from benchmarks.choosing_families import BY_NAME, Family
-from benchmarks.choosing_runs import absolute_tolerance, judge
+from benchmarks.choosing_runs import TOLERANCE, Candidate, absolute_tolerance, all_candidates, judge
 from benchmarks.row_file import read_rows
 from benchmarks.tables import add_row, make_table
 from perp.problems.problem import Problem

@@ -15,10 +15,9 @@ from time import perf_counter
 
 from rich.table import Table
 
-from benchmarks.choosing_candidates import all_candidates
 from benchmarks.choosing_digest import Row, digest, render_markdown, tell_seconds, write_digest
 from benchmarks.choosing_families import BY_NAME, FAMILIES, Family
-from benchmarks.choosing_runs import QUICK, Limits, measure_family
+from benchmarks.choosing_runs import QUICK, Limits, all_candidates, measure_family
 from benchmarks.row_file import RowFile
 from benchmarks.tables import add_row, make_table
 

@@ -1,6 +1,9 @@
-"""Every candidate on every problem of a family, each call on a problem that nobody has looked at before.
+"""Every candidate for "auto" on every problem of a family, each call on a problem that has never been looked at.
 
-Times are those of the processor, with all threads of this process: what others do on the machine is not in them.
+Candidates are the methods with the options that matter, and short chains in which one hands its x to the next. Left out
+are the modulus methods beside AMGS and AMSOR, which are twins of PGS and PSOR, and `quadratic_program` and
+`cone_program`, whose solvers are optional packages. Times are those of the processor, with all threads of this process:
+what others do on the machine is not in them.
 """
 
 from __future__ import annotations
@@ -10,18 +13,93 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from time import process_time
+from time import perf_counter, process_time
+from typing import Any
 
 import numpy as np
 
 import perp
-from benchmarks.choosing_candidates import TOLERANCE, Candidate
 from benchmarks.choosing_digest import FALSE, NOT_RUN, Row
 from benchmarks.choosing_families import Family
 from benchmarks.row_file import FileRunner, RowFile
 from perp.lab.runs.runner import Here, Trial
+from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import least_scale, scaled_residual
+from perp.solvers.fit import misfit
+from perp.solvers.method import Method
+from perp.solvers.roster import BY_NAME, make_method
+
+TOLERANCE = 1e-8
+
+LEFT_OUT = frozenset({"mj", "mgs", "msor", "maor", "amj", "amaor", "quadratic_program", "cone_program"})
+
+SMALL_ENOUGH = {"enumeration": 12, "principal": 500, "lemke": 2000, "dantzig": 2000}
+"""Rows beyond which a method is not asked: its work grows as 2^n, or as the number of pivots times n^2."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One method of a chain; `iterations` is how many it may have before it hands on, None as many as time allows."""
+
+    method: Method
+    iterations: int | None = None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    label: str
+    steps: tuple[Step, ...]
+
+    def fits(self, problem: Problem) -> bool:
+        if any(problem.n > SMALL_ENOUGH.get(step.method.name, problem.n) for step in self.steps):
+            return False
+        return all(misfit(step.method, problem) is None for step in self.steps)
+
+    def solve(self, problem: Problem, seconds: float, x0: Vector | None = None, tol: float = TOLERANCE) -> perp.Result:
+        """The result of the last step that was run; the time limit is for all of them together."""
+        begun = perf_counter()
+        start: Vector | perp.Result | None = x0
+        for step in self.steps:
+            left = max(1e-3, seconds - (perf_counter() - begun))
+            result = perp.solve(
+                problem, step.method, tol=tol, x0=start, max_seconds=left, max_iterations=step.iterations
+            )
+            if result.success:
+                break
+            start = result
+        return result
+
+
+def _plain(name: str, label: str | None = None, **options: Any) -> Candidate:
+    return Candidate(label or name, (Step(make_method(name, options)),))
+
+
+def _after(first: str, sweeps: int, second: str, **options: Any) -> Candidate:
+    """`second`, started where some sweeps of `first` end."""
+    steps = (Step(make_method(first, {}), sweeps), Step(make_method(second, options)))
+    return Candidate(f"{first}({sweeps}) > {second}", steps)
+
+
+def all_candidates() -> Sequence[Candidate]:
+    plain = [_plain(name) for name in BY_NAME if name not in LEFT_OUT]
+    return (*plain, *VARIANTS)
+
+
+VARIANTS: tuple[Candidate, ...] = (
+    _plain("block_principal", "block_principal pcg", linear="pcg"),
+    _plain("block_principal", "block_principal progress", fallback="progress"),
+    _plain("principal", "principal keller", rule="keller"),
+    _plain("fischer", "fischer proximal", proximal="always"),
+    _plain("fischer", "fischer perturbation", strategy="perturbation"),
+    _plain("minimum_map", "minimum_map pcg", linear="pcg"),
+    _plain("cone_newton", "cone_newton natural_map", function="natural_map"),
+    _after("psor", 30, "block_principal"),
+    _after("pgs", 30, "block_principal"),
+    _after("pgs", 30, "interior_pivoting"),
+    _after("block_gauss_seidel", 100, "cone_newton"),
+)
+
 
 REHEARSAL = 99
 """The seed of a problem that does not count: kernels are loaded on it."""

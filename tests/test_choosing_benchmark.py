@@ -12,10 +12,9 @@ import pytest
 
 import perp
 from benchmarks import auto, choosing
-from benchmarks.choosing_candidates import Candidate, Step, all_candidates
 from benchmarks.choosing_digest import NOT_RUN, Row, digest, find_chain, render_markdown, tell_seconds
 from benchmarks.choosing_families import FAMILIES, Family, copositive, indefinite, p_matrix, quadratic_program
-from benchmarks.choosing_runs import QUICK, measure_family
+from benchmarks.choosing_runs import QUICK, Candidate, Step, all_candidates, measure_family
 from benchmarks.row_file import RowFile, read_rows
 from perp.problems.problem import Problem
 

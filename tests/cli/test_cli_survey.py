@@ -11,7 +11,8 @@ import pytest
 from rich.console import Console
 
 from perp import LCP, ContactProblem, save
-from perp.cli import progress, survey_table
+from perp.cli import progress
+from perp.cli import survey as survey_command
 from perp.lab import survey as lab_survey
 from perp.lab.survey import NOT_READ, SurveyRow
 from perp.solvers.roster import suitable_methods
@@ -280,13 +281,13 @@ def make_row(problem="p", method="pgs", status="CONVERGED", residual=3e-9):
     ],
 )
 def test_a_cell_is_an_exponent_or_a_word(row, shown):
-    assert survey_table.cell(row) == shown
+    assert survey_command.cell(row) == shown
 
 
 def test_methods_that_do_not_fit_the_width_go_to_a_table_below():
     methods = [f"method_{k}" for k in range(12)]
     rows = [make_row("problem", method) for method in methods]
-    text = survey_table.show_table(rows, methods, 75)
+    text = survey_command.show_table(rows, methods, 75)
     assert max(map(len, text.splitlines())) <= 75
     heads = [line.split()[2:] for line in text.splitlines() if line.startswith("problem ") and " n " in line]
     assert [len(head) for head in heads] == [10, 2]
@@ -298,7 +299,7 @@ def test_every_status_has_a_word():
     from perp.solvers.results.status import Status
 
     silent = {"CONVERGED", "STOPPED_BY_CALLBACK", "INTERRUPTED"}  # these never end a run of a survey, or are numbers
-    assert {status.name for status in Status} - silent <= set(survey_table.WORDS)
-    words = [word for word, _ in survey_table.WORDS.values()]
+    assert {status.name for status in Status} - silent <= set(survey_command.WORDS)
+    words = [word for word, _ in survey_command.WORDS.values()]
     assert len(set(words)) == len(words)
-    assert max(map(len, words)) < survey_table.CELL
+    assert max(map(len, words)) < survey_command.CELL

@@ -14,8 +14,7 @@ from rich import box
 from rich.console import Console
 
 from perp.cli import cards, options, progress
-from perp.cli.errors import CommandError, refusing
-from perp.cli.group import INTERRUPTED
+from perp.cli.errors import INTERRUPTED, CommandError, refusing
 from perp.errors import MissingExtra, suggest
 from perp.lab import results
 from perp.lab.experiments import catalogue

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from perp.cli.errors import CommandError, refusing
-from perp.cli.group import NOT_CONVERGED
+from perp.cli.errors import NOT_CONVERGED, CommandError, refusing
 from perp.cli.options import ComplianceUnits, ContactCompliance, read_compliance, with_compliance
 from perp.errors import FileFormatError, InvalidProblem, MissingExtra
 from perp.lab import results

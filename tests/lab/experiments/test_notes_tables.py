@@ -11,7 +11,6 @@ from lab_experiments import judge_all, quick_rows
 from perp.lab.claims import Outcome
 from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.notes import table2
-from perp.lab.experiments.notes.final_states import NAMES, count_states
 from perp.lab.experiments.notes.papers_methods import (
     FISCHER,
     FISCHER_OURS,
@@ -26,6 +25,8 @@ from perp.lab.experiments.notes.robustness_runs import (
     CONTACT_PUBLISHED,
     FLUID,
     FLUID_PUBLISHED,
+    NAMES,
+    count_states,
     rows_of,
 )
 from perp.lab.experiments.notes.table3 import order_and_factor, solved

@@ -9,8 +9,8 @@ from lab_experiments import judge_all, quick_rows
 from perp.gallery import make
 from perp.lab.claims import Outcome, judge
 from perp.lab.experiments.catalogue import find_experiment
-from perp.lab.experiments.slides.by_size import gather_by_size, mean_by_size, median_by_size
 from perp.lab.experiments.slides.intermediate import cost_by_size
+from perp.lab.experiments.slides.shared import gather_by_size, mean_by_size, median_by_size
 from perp.lab.runs.process import perform
 from perp.lab.runs.row import select
 from perp.lab.work.lcp_run import describe, eigenvalues, lcp_run_task

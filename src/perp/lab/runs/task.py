@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,11 +84,7 @@ class Task:
 
     def measure(self, folder: Path | None) -> Measurement:
         """What the work finds; `folder` keeps problems that are long in the making."""
-        file = works.SHARED_FILES.get(self.work)
-        place = self.work if "." in self.work else f"perp.lab.work.{file or self.work}"
-        perform = getattr(importlib.import_module(place), f"perform_{self.work}" if file else "perform")
-        found: Measurement = perform(self, folder)
-        return found
+        return find_work(self.work)(self, folder)
 
     def to_json(self) -> str:
         """All of it in one line, for another process."""
@@ -97,6 +93,14 @@ class Task:
     @classmethod
     def from_json(cls, text: str) -> Task:
         return cls(**json.loads(text))
+
+
+def find_work(name: str) -> Callable[[Task, Path | None], Measurement]:
+    """The function that carries out tasks of this work."""
+    file = works.SHARED_FILES.get(name)
+    module = importlib.import_module(name if "." in name else f"perp.lab.work.{file or name}")
+    perform: Callable[[Task, Path | None], Measurement] = getattr(module, f"perform_{name}" if file else "perform")
+    return perform
 
 
 def canonical(value: object) -> str:

@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from perp.lab.claims import read_claims
-from perp.lab.experiments.amgs.contestants import ALPHAS, HALF, PGS, SWEEPS, TITLES, Contestant, scaled, whole
-from perp.lab.experiments.amgs.frictionless_step import SCENES, race_task
+from perp.lab.experiments.amgs.contestants import (
+    ALPHAS,
+    HALF,
+    PGS,
+    SCENES,
+    SWEEPS,
+    TITLES,
+    Contestant,
+    race_task,
+    scaled,
+    whole,
+)
 from perp.lab.experiments.amgs.whole_simulation import (
     FIRST,
     LATE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.lab.claims import Claim
+from perp.lab.claims import Claim, read_claims
 from perp.lab.experiments.amgs.contestants import HALF, IDENTITY, PGS, STROKES, TITLES, one_step, scaled
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
@@ -101,3 +101,8 @@ def draw_curves(rows: Rows, name: str, title: str) -> list[Picture]:
         "RES after each sweep. The dashed line, Omega = D / gamma = 0.5 D, lies on that of PGS: they are one method."
     )
     return [Picture(name, caption, figure)]
+
+
+FIG3 = make_step_experiment(3, "pool1", read_claims(__package__, "fig3"))
+FIG4 = make_step_experiment(4, "pool2", read_claims(__package__, "fig4"))
+FIG5 = make_step_experiment(5, "stacking", read_claims(__package__, "fig5"))

@@ -8,10 +8,10 @@ import numpy as np
 
 from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
-from perp.lab.experiments.pgssm.figure2 import CASES
-from perp.lab.experiments.pgssm.simulated import (
+from perp.lab.experiments.pgssm.figure2 import (
     AS_PRINTED,
     BEST,
+    CASES,
     EXACT,
     OURS,
     PGS,

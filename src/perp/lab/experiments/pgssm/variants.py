@@ -11,9 +11,9 @@ import numpy as np
 from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.experiments.pgssm.fig3 import COST, FIRST, QUICK_COST, SOLVED
-from perp.lab.experiments.pgssm.figure2 import CASES, TestCase
-from perp.lab.experiments.pgssm.simulated import (
+from perp.lab.experiments.pgssm.figure2 import (
     AS_PRINTED,
+    CASES,
     DAMPED,
     DAMPED_FRICTION,
     GAMMA,
@@ -23,6 +23,7 @@ from perp.lab.experiments.pgssm.simulated import (
     STEPS,
     UNTIL,
     Contender,
+    TestCase,
     blow_ups,
     count,
     one_run,

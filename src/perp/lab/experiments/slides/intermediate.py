@@ -10,8 +10,7 @@ import numpy as np
 from perp.lab.analysis.rates import fit_exponent, fit_rate
 from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
-from perp.lab.experiments.slides.by_size import Column, median_by_size
-from perp.lab.experiments.slides.solvers import ASKED, DIFFERENCES, SOLVERS
+from perp.lab.experiments.slides.shared import ASKED, DIFFERENCES, SOLVERS, Column, median_by_size
 from perp.lab.palette import assign_strokes
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select

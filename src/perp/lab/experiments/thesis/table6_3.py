@@ -6,6 +6,7 @@ from math import isfinite
 
 from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Experiment, Rows, Table
+from perp.lab.experiments.thesis.frames import compare_solvers
 from perp.lab.experiments.thesis.scenes import (
     BPP,
     BPP_PCG,
@@ -18,7 +19,6 @@ from perp.lab.experiments.thesis.scenes import (
     frame_tasks,
     value,
 )
-from perp.lab.experiments.thesis.solved_frames import compare_solvers
 from perp.lab.runs.task import Task
 
 PAPER = {
