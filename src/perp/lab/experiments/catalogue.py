@@ -47,7 +47,7 @@ FILES = {
     "thesis-fig6.4": "thesis.fig6_4",
     "thesis-fig6.6": "thesis.fig6_6",
 }
-"""Ids in the order of a report. The file of `notes.fig1` is `notes/fig1.py` here; a name in the file follows a colon."""
+"""Ids in the order of a report. The file of `notes.fig1` is `notes/fig1.py`; a name in the file follows a colon."""
 
 
 def find_experiment(identity: str) -> Experiment:
