@@ -197,7 +197,7 @@ def test_one_run_at_a_time_is_at_work_in_a_folder(tmp_path):
 
 
 def test_nothing_is_started_where_there_is_nothing_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(driver, "LocalExecutor", None)
+    monkeypatch.setattr(driver, "open_processes", None)
     assert (run_tasks([], tmp_path).run, RowStore(tmp_path).read()) == (0, {})
 
 

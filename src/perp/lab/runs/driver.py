@@ -15,14 +15,13 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from math import isfinite, nan
 from pathlib import Path
 
 from perp.lab.runs import runner
 from perp.lab.runs.cluster import ClusterExecutor
-from perp.lab.runs.isolation import Processes, open_processes
+from perp.lab.runs.isolation import open_processes
 from perp.lab.runs.limits import locked
 from perp.lab.runs.plan import Forecast, Plan, Policy, make_plan
 from perp.lab.runs.process import Ended, row_of_end
@@ -86,20 +85,6 @@ def run_tasks(
     return Outcome(plan.to_run, len(plan.taken), failed, skipped)
 
 
-class LocalExecutor:
-    """Processes on this machine."""
-
-    def __init__(self, folder: Path, tasks: int, width: int) -> None:
-        self.width = width
-        self.processes: Processes = open_processes(folder, tasks)
-
-    def start(self, task: Task) -> Future[Ended]:
-        return self.processes.start(task)
-
-    def close(self) -> None:
-        self.processes.close()
-
-
 def _run_plan(lab: _LabRunner) -> Counter[str]:
     """How many rows ended in which status."""
     try:
@@ -118,7 +103,7 @@ class _LabRunner(Runner[Ended]):
         def open_executor() -> Executor[Ended]:
             if cluster is not None:
                 return ClusterExecutor(cluster, store.folder, plan)
-            return LocalExecutor(store.folder, plan.to_run, workers or os.cpu_count() or 1)
+            return open_processes(store.folder, plan.to_run, workers or os.cpu_count() or 1)
 
         super().__init__(open_executor, reporter)
         self.store, self.plan = store, plan
