@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich import box
 from rich.console import Console
+from rich.table import Table
 
 from perp.cli import cards, options, progress
 from perp.cli.errors import INTERRUPTED, CommandError, refusing
@@ -24,8 +25,6 @@ from perp.lab.runs import cluster as clusters
 from perp.lab.runs import driver, isolation, limits, plan
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from perp.lab.experiments.catalogue import Effort
     from perp.lab.publication.comparison import Comparison
     from perp.lab.runs.driver import Outcome
@@ -346,8 +345,6 @@ def _experiments(comparison: Comparison) -> Table:
 
 
 def _table(title: str, *headings: str) -> Table:
-    from rich.table import Table
-
     table = Table(title=title, title_justify="left", header_style="bold", box=box.SIMPLE_HEAD)
     for heading in headings:
         is_number = heading.startswith(("measured", "rows", "both", "only")) or heading.endswith("ratio")

@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from importlib.util import module_from_spec, spec_from_file_location
 from math import floor, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,8 +25,8 @@ from perp.lab import results
 from perp.lab import survey as surveys
 from perp.lab.runs.row import FAILED
 from perp.lab.survey import NO_METHOD, NOT_READ, SurveyRow
-from perp.solvers import method, roster, stopping
 from perp.solvers import method as methods
+from perp.solvers import roster, stopping
 from perp.solvers import warm_up as warm_ups
 
 if TYPE_CHECKING:
@@ -146,8 +147,6 @@ def chosen_methods(text: str | None) -> tuple[str | Method, ...] | None:
 
 def load_method(word: str) -> methods.Method:
     """`FILE.py:NAME`: a subclass of `Method` that needs no options, or an instance of one."""
-    from importlib.util import module_from_spec, spec_from_file_location
-
     place, _, name = word.rpartition(":")
     own_name = f"perp_survey_{Path(place).stem}"  # which hides no other module
     spec = spec_from_file_location(own_name, place) if Path(place).is_file() else None
@@ -169,7 +168,7 @@ def load_method(word: str) -> methods.Method:
 
 def _is_method(value: object, module: str) -> bool:
     kind = value if isinstance(value, type) else type(value)
-    return issubclass(kind, method.Method) and kind.__module__ == module
+    return issubclass(kind, methods.Method) and kind.__module__ == module
 
 
 def require_target(csv: Path | None, resume: bool) -> None:
