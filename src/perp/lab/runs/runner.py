@@ -119,12 +119,9 @@ class Runner(Generic[Row]):
         """The rows of the tasks, former ones among them, as they are ready; at most `width` tasks at a time."""
         fresh, again = iter(tasks), deque[Task]()
         running: dict[Future[Row], Task] = {}
-        is_lost = False
+        most, is_lost = width or self.executor.width, False
         while True:
-            if is_lost and not running:
-                self.executor.close()
-                self.executor, is_lost = self.open_executor(), False
-            while len(running) < (width or self.executor.width) and not is_lost:
+            while len(running) < most and not (is_lost and running):
                 task = next(fresh, None) or (again.popleft() if again else None)
                 if task is None:
                     break
@@ -132,6 +129,9 @@ class Runner(Generic[Row]):
                 if former is not None:
                     yield former
                     continue
+                if is_lost:
+                    self.executor.close()
+                    self.executor, is_lost = self.open_executor(), False
                 self.reporter.started(task)
                 self.attempts[task.key] += 1
                 running[self.executor.start(task)] = task
