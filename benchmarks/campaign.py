@@ -25,8 +25,8 @@ from rich.table import Table
 from benchmarks.campaign_child import TOLERANCE, failed_row
 from benchmarks.campaign_digest import Row, digest, write_digest
 from benchmarks.campaign_samples import structure_of
-from benchmarks.row_file import FileRunner, RowFile
 from benchmarks.tables import say
+from perp.lab.runs.row_file import FileRunner, RowFile
 from perp.lab.runs.runner import Reporter
 from perp.lab.runs.task import Task
 

@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from rich.table import Table
 
-from benchmarks.row_file import Record
 from benchmarks.tables import add_row, make_table
+from perp.lab.runs.row_file import Record
 
 LISTED = 12
 """Numbers of failures that are listed for a structure."""
@@ -22,7 +21,7 @@ LISTED = 12
 class Row(Record):
     """One sample."""
 
-    DIGITS: ClassVar[int] = 4
+    DIGITS = 4
 
     number: int
     structure: str

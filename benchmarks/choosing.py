@@ -18,8 +18,8 @@ from rich.table import Table
 from benchmarks.choosing_digest import Row, digest, render_markdown, tell_seconds, write_digest
 from benchmarks.choosing_families import BY_NAME, FAMILIES, Family
 from benchmarks.choosing_runs import QUICK, Limits, all_candidates, measure_family
-from benchmarks.row_file import RowFile
 from benchmarks.tables import add_row, make_table
+from perp.lab.runs.row_file import RowFile
 
 FOLDER = Path("docs/choosing")
 QUICK_FOLDER = Path("build/choosing")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from benchmarks.row_file import Record
+from perp.lab.runs.row_file import Record
 
 Key = tuple[str, int, int, str]
 
@@ -22,6 +22,8 @@ FALSE = "FALSE"
 @dataclass(frozen=True)
 class Row(Record):
     """One method on one problem. `n` is the size asked for, `rows` what the family made of it."""
+
+    DIGITS = 3
 
     family: str
     n: int

@@ -21,7 +21,7 @@ import numpy as np
 import perp
 from benchmarks.choosing_digest import FALSE, NOT_RUN, Row
 from benchmarks.choosing_families import Family
-from benchmarks.row_file import FileRunner, RowFile
+from perp.lab.runs.row_file import FileRunner, RowFile
 from perp.lab.runs.runner import Here, Trial
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem

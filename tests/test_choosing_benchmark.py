@@ -15,7 +15,7 @@ from benchmarks import auto, choosing
 from benchmarks.choosing_digest import NOT_RUN, Row, digest, find_chain, render_markdown, tell_seconds
 from benchmarks.choosing_families import FAMILIES, Family, copositive, indefinite, p_matrix, quadratic_program
 from benchmarks.choosing_runs import QUICK, Candidate, Step, all_candidates, measure_family
-from benchmarks.row_file import RowFile, read_rows
+from perp.lab.runs.row_file import RowFile, read_rows
 from perp.problems.problem import Problem
 
 FEW = ("lemke", "dantzig", "pgs(30) > block_principal", "jacobi")
@@ -62,10 +62,10 @@ def test_a_run_that_was_broken_off_goes_on_where_it_stood(tmp_path: Path) -> Non
     complete = run(identity_family(), path)
     text = path.read_text(encoding="utf-8")
     path.write_text(text[:-9], encoding="utf-8")  # the last line is torn
-    assert len(read_rows(path, Row)) == len(complete.rows) - 1
+    assert len(read_rows(path, Row, grows=True)) == len(complete.rows) - 1
     again = run(identity_family(), path)
     assert again.rows.keys() == complete.rows.keys()
-    assert len(read_rows(path, Row)) == len(complete.rows)
+    assert len(read_rows(path, Row, grows=True)) == len(complete.rows)
 
 
 def test_a_method_that_was_late_at_one_size_is_not_asked_at_the_next(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_method_that_was_late_at_one_size_is_not_asked_at_the_next(tmp_path: P
     file = RowFile(path, Row)
     file.add(Row("identity", 2, 2, 0, "lemke", "TIME_LIMIT", 0.5, 1.0))
     run(identity_family(), path)
-    late = {(row.n, row.status) for row in read_rows(path, Row) if row.method == "lemke"}
+    late = {(row.n, row.status) for row in read_rows(path, Row, grows=True) if row.method == "lemke"}
     assert late == {(2, "TIME_LIMIT"), (5, NOT_RUN)}
 
 

@@ -23,7 +23,7 @@ child = pytest.importorskip("benchmarks.campaign_child", reason="benchmarks are 
 digest = pytest.importorskip("benchmarks.campaign_digest")
 judging = pytest.importorskip("benchmarks.campaign_judge")
 proofs = pytest.importorskip("benchmarks.campaign_judge")
-row_files = pytest.importorskip("benchmarks.row_file")
+row_files = pytest.importorskip("perp.lab.runs.row_file")
 runner = pytest.importorskip("benchmarks.campaign")
 samples = pytest.importorskip("benchmarks.campaign_samples")
 

@@ -12,6 +12,7 @@ from perp import LCP, ContactProblem, save
 from perp.errors import FileFormatError
 from perp.lab import survey as lab_survey
 from perp.lab.runs.row import FAILED
+from perp.lab.runs.row_file import read_rows, write_rows
 from perp.lab.runs.runner import Reporter
 from perp.lab.survey import (
     NOT_READ,
@@ -19,10 +20,8 @@ from perp.lab.survey import (
     Survey,
     SurveyRow,
     find_candidates,
-    read_survey,
     undecided,
     with_law,
-    write_survey,
 )
 from perp.solvers.roster import suitable_methods
 
@@ -161,8 +160,8 @@ def test_rows_come_back_from_a_file(tmp_path):
         SurveyRow("x, y.md", "", 0, "", NOT_READ, np.nan, np.nan, 0, np.nan, np.nan, np.nan, 'no "problem"'),
     ]
     path = tmp_path / "rows.csv"
-    write_survey(path, rows)
-    again = read_survey(path)
+    write_rows(path, SurveyRow, rows)
+    again = read_rows(path, SurveyRow)
     assert again[:2] == rows[:2]
     assert repr(again[2]) == repr(rows[2])
 
@@ -182,7 +181,7 @@ def test_a_file_that_is_no_survey_is_refused_with_its_line(text, message, tmp_pa
     path = tmp_path / "rows.csv"
     path.write_bytes(text.replace("{head}", head).encode("latin-1"))
     with pytest.raises(FileFormatError, match=message):
-        read_survey(path)
+        read_rows(path, SurveyRow)
 
 
 def test_names_that_no_table_can_hold_are_written_with_escapes(tmp_path):
@@ -194,5 +193,5 @@ def test_names_that_no_table_can_hold_are_written_with_escapes(tmp_path):
         pytest.skip("this file system has no such names")
     rows = [row for candidate in find_candidates(folder) for row in Survey().run(candidate)]
     assert [row.problem for row in rows] == [r"caf\udce9\n\x1b[31m.mtx"]
-    write_survey(tmp_path / "rows.csv", rows)
-    assert read_survey(tmp_path / "rows.csv")[0].problem == rows[0].problem
+    write_rows(tmp_path / "rows.csv", SurveyRow, rows)
+    assert read_rows(tmp_path / "rows.csv", SurveyRow)[0].problem == rows[0].problem

@@ -23,6 +23,7 @@ from perp.errors import FileFormatError, MissingExtra, suggest
 from perp.extras import matplotlib
 from perp.lab import results
 from perp.lab import survey as surveys
+from perp.lab.runs import row_file
 from perp.lab.runs.row import FAILED
 from perp.lab.survey import NO_METHOD, NOT_READ, SurveyRow
 from perp.solvers import method as methods
@@ -97,10 +98,10 @@ def survey(
     former: list[SurveyRow] = []
     if resume and csv is not None and csv.exists():
         with refusing(FileFormatError, OSError):
-            former = surveys.read_survey(csv)
+            former = row_file.read_rows(csv, surveys.SurveyRow)
     plan = surveys.Survey(tol, seconds, names, model)
     candidates = surveys.find_candidates(folder)
-    finished = {(row.problem, row.method): row for row in former}
+    finished = {row.key: row for row in former}
     rows: list[SurveyRow] = []
     was_interrupted = False
     try:
@@ -113,13 +114,13 @@ def survey(
                     rows.append(row)
                 if csv is not None:
                     with refusing(OSError):
-                        surveys.write_survey(csv, rows)
+                        row_file.write_rows(csv, surveys.SurveyRow, rows)
                 reporter.passed(candidate.name)
     except KeyboardInterrupt:
         was_interrupted = True
         if csv is not None:
             with refusing(OSError):
-                surveys.write_survey(csv, rows)
+                row_file.write_rows(csv, surveys.SurveyRow, rows)
     show_rows(rows, json)
     if profile is not None and any(row.status not in (surveys.NOT_READ, surveys.NO_METHOD) for row in rows):
         with refusing(OSError):

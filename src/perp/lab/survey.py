@@ -1,18 +1,18 @@
 """A survey: every applicable method on every problem of a folder, a row each, and the rows as files.
 
 Problems are read one at a time and rows come one at a time, so that whoever asks may show them, keep them and stop. A
-CSV file keeps them, which `read_survey` turns back into rows; a picture shows the profiles of the methods.
+CSV file keeps them (`runs.row_file`); a picture shows the profiles of the methods.
 """
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from math import inf, isnan, nan
+from math import inf, nan
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from perp.errors import FileFormatError, InvalidProblem, MissingExtra
 from perp.lab.analysis.profiles import draw_profile, find_profile
@@ -20,6 +20,7 @@ from perp.lab.plots import new_figure
 from perp.lab.relative_error import problem_size, relative_error
 from perp.lab.runs.process import FAILURES
 from perp.lab.runs.row import FAILED
+from perp.lab.runs.row_file import Record
 from perp.lab.runs.runner import Here, Reporter, Runner, Trial
 from perp.lab.runs.task import Task
 from perp.problems.files import SUFFIXES, load
@@ -59,8 +60,10 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class SurveyRow:
+class SurveyRow(Record):
     """One method on one problem. Numbers that do not exist are nan."""
+
+    WHAT = "a survey"
 
     problem: str
     kind: str = ""
@@ -79,6 +82,10 @@ class SurveyRow:
     message: str = ""
 
     @property
+    def key(self) -> tuple[str, str]:
+        return self.problem, self.method
+
+    @property
     def is_decided(self) -> bool:
         """Solved, or proved to have no solution."""
         return self.status in DECIDED
@@ -92,8 +99,8 @@ class SurveyRow:
         return self.setup_seconds + self.seconds
 
 
-Finished = Mapping[tuple[str, str], SurveyRow]
-"""Rows of an earlier survey by problem and method."""
+Finished = Mapping[Any, SurveyRow]
+"""Rows of an earlier survey by their keys: problem and method."""
 
 
 @dataclass(frozen=True)
@@ -234,33 +241,8 @@ def _printable(text: str) -> str:
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
-COLUMNS = tuple(field.name for field in fields(SurveyRow))
-COUNTS = ("n", "iterations")
 PICTURES = (".svg", ".png", ".pdf")
 PROFILE_PANEL = (7.5, 4.2)
-NUMBERS = ("residual", "relative", "seconds", "setup_seconds", "tol")
-
-
-def write_survey(path: Path, rows: Iterable[SurveyRow]) -> None:
-    """The file appears whole or not at all; a number that does not exist is an empty cell."""
-    with replacing(path) as temporary, temporary.open("x", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows([_cell(getattr(row, name)) for name in COLUMNS] for row in rows)
-
-
-def read_survey(path: Path) -> list[SurveyRow]:
-    """The rows of such a file; raises FileFormatError with the line where it is none."""
-    with path.open(encoding="utf-8", newline="") as stream:
-        reader = csv.reader(stream)
-        try:
-            if tuple(next(reader, ())) != COLUMNS:
-                raise FileFormatError(f"{path}: line 1: the columns of a survey are {', '.join(COLUMNS)}")
-            return [_row(cells, f"{path}: line {reader.line_num}") for cells in reader]
-        except UnicodeDecodeError as error:
-            raise FileFormatError(f"{path}: the file is no text in UTF-8 ({error.reason})") from error
-        except csv.Error as error:
-            raise FileFormatError(f"{path}: line {reader.line_num}: {error}") from error
 
 
 def write_profile(path: Path, rows: Iterable[SurveyRow]) -> None:
@@ -279,21 +261,3 @@ def write_profile(path: Path, rows: Iterable[SurveyRow]) -> None:
     axes.legend(handles=[lines[k] for k in order], loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False)
     with replacing(path) as temporary:
         figure.savefig(temporary, format=path.suffix[1:].lower())
-
-
-def _cell(value: str | float) -> str:
-    if isinstance(value, float):
-        return "" if isnan(value) else repr(value)
-    return str(value)
-
-
-def _row(cells: list[str], where: str) -> SurveyRow:
-    if len(cells) != len(COLUMNS):
-        raise FileFormatError(f"{where}: {len(COLUMNS)} cells must stand here, found {len(cells)}")
-    row: dict[str, str] = dict(zip(COLUMNS, cells, strict=True))
-    try:
-        counts = {name: int(row.pop(name)) for name in COUNTS}
-        numbers = {name: float(row.pop(name) or nan) for name in NUMBERS}
-    except ValueError as error:
-        raise FileFormatError(f"{where}: {error}") from error
-    return SurveyRow(**row, **counts, **numbers)  # type: ignore[arg-type]
