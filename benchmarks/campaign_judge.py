@@ -20,6 +20,11 @@ from perp.problems.problem import Problem
 SMALLEST, LARGEST = 2.0**-10, 2.0**20
 ROUNDING = 2.0**-50
 
+MOST_ROWS = 10
+"""Of an exhaustion: 1024 index sets are looked at again."""
+
+NEARLY = 1e-9
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -152,11 +157,6 @@ def _nearest_in_cone(points: Vector, friction: Vector) -> Vector:
             if length > 0.0:
                 nearest[c, 1:] = mu * on_surface * tangents / length
     return nearest
-
-
-MOST_ROWS = 10
-"""Of an exhaustion: 1024 index sets are looked at again."""
-NEARLY = 1e-9
 
 
 def find_objection(problem: Problem, certificate: perp.Certificate) -> str | None:

@@ -37,6 +37,9 @@ LEFT_OUT = frozenset({"mj", "mgs", "msor", "maor", "amj", "amaor", "quadratic_pr
 SMALL_ENOUGH = {"enumeration": 12, "principal": 500, "lemke": 2000, "dantzig": 2000}
 """Rows beyond which a method is not asked: its work grows as 2^n, or as the number of pivots times n^2."""
 
+REHEARSAL = 99
+"""The seed of a problem that does not count: kernels are loaded on it."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -99,10 +102,6 @@ VARIANTS: tuple[Candidate, ...] = (
     _after("pgs", 30, "interior_pivoting"),
     _after("block_gauss_seidel", 100, "cone_newton"),
 )
-
-
-REHEARSAL = 99
-"""The seed of a problem that does not count: kernels are loaded on it."""
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,22 @@ DEBIAN = Path("/usr/lib/petscdir")
 DEBIAN_PYTHON = "/usr/bin/python3"
 REMEDY = "not here: PETSc (Debian: apt install python3-petsc4py; or pip install petsc4py)"
 
+TOLERANCE = 1e-6
+
+AIM = 5.0
+"""So many times faster than the best peer."""
+
+GROWTH = 4.0
+"""The power of the edge by which a peer's time is foretold: one for each axis, and one because active sets take more
+steps, and conjugate gradients more iterations, on finer grids."""
+
+SHAPES = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
+"""The s that are tried; on the largest cube only the one that was best on the cube before, and its neighbours."""
+
+NOT_TRIED = "not tried"
+
+HEADINGS = ("solver", "cube", "set-up", "solve", "call", "it.", "residual", "ending", "peer / ours", "psor / ours")
+
 
 @dataclass(frozen=True)
 class GridPeer:
@@ -139,21 +155,6 @@ def _find_exception(stderr: str) -> str | None:
 
 def _environment(petsc_dir: str | None) -> dict[str, str]:
     return dict(os.environ) | ({} if petsc_dir is None else {"PETSC_DIR": petsc_dir})
-
-
-TOLERANCE = 1e-6
-AIM = 5.0
-"""So many times faster than the best peer."""
-
-GROWTH = 4.0
-"""The power of the edge by which a peer's time is foretold: one for each axis, and one because active sets take more
-steps, and conjugate gradients more iterations, on finer grids."""
-
-SHAPES = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
-"""The s that are tried; on the largest cube only the one that was best on the cube before, and its neighbours."""
-
-NOT_TRIED = "not tried"
-HEADINGS = ("solver", "cube", "set-up", "solve", "call", "it.", "residual", "ending", "peer / ours", "psor / ours")
 
 
 def measure_speed(edge: int, limit: float) -> Iterator[Table | str]:

@@ -39,6 +39,13 @@ MODELS = ("convex", "disc", "cone", "box", *SOFT)
 
 PACKING_MODELS = ("convex", "cone", *SOFT)
 
+SCENES = ("tower", "wall", "wall_of_boxes", "rocks", "gears_medium", "chain")
+
+INTERIOR = "cone_interior"
+
+MOST_SWEEPS = 500
+"""Of `block_gauss_seidel`, where it moves a scene on."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -95,14 +102,6 @@ def _with_law(problem: object, model: str) -> perp.ContactProblem:
     if model not in SOFT:
         return problem
     return problem.with_compliance(perp.contact_compliance(problem, SOFT[model], model))
-
-
-SCENES = ("tower", "wall", "wall_of_boxes", "rocks", "gears_medium", "chain")
-
-INTERIOR = "cone_interior"
-
-MOST_SWEEPS = 500
-"""Of `block_gauss_seidel`, where it moves a scene on."""
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,18 @@ SHORT = 0.5
 
 SKIPPED = "SKIPPED"
 
+COLUMNS = ("solved", "scaled", "fact.", "worst", "ms", "most", "/Clar.", "resid.", "endings")
+
+ENDINGS = {
+    "CONVERGED": "conv",
+    "ITERATION_LIMIT": "iter",
+    "TIME_LIMIT": "time",
+    "REDUCED_ACCURACY": "red",
+    "STAGNATED": "stag",
+    "BREAKDOWN": "brk",
+}
+"""Shorter words for tables; others are written out."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -169,19 +181,6 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
         names = [field.name for field in fields(Row)]
         writer.writerow(names)
         writer.writerows([getattr(row, name) for name in names] for row in rows)
-
-
-COLUMNS = ("solved", "scaled", "fact.", "worst", "ms", "most", "/Clar.", "resid.", "endings")
-
-ENDINGS = {
-    "CONVERGED": "conv",
-    "ITERATION_LIMIT": "iter",
-    "TIME_LIMIT": "time",
-    "REDUCED_ACCURACY": "red",
-    "STAGNATED": "stag",
-    "BREAKDOWN": "brk",
-}
-"""Shorter words for tables; others are written out."""
 
 
 def show(

@@ -12,6 +12,8 @@ from rich.table import Table
 
 NOTHING = "-"
 
+_BEGUN = perf_counter()
+
 
 def make_table(title: str, headings: Sequence[str], labels: int = 1) -> Table:
     """A table whose first columns, `labels` of them, hold words, and the others numbers."""
@@ -51,9 +53,6 @@ def interleave(runs: Mapping[str, Callable[[], object]], repeats: int = 9) -> di
             run()
             seconds[name].append(perf_counter() - begun)
     return {name: median(values) for name, values in seconds.items()}
-
-
-_BEGUN = perf_counter()
 
 
 def say(what: str) -> None:

@@ -12,6 +12,15 @@ from typer.core import TyperGroup
 
 from perp.errors import one_line
 
+NOT_CONVERGED = 1
+
+BAD_USAGE = 2
+
+INTERRUPTED = 130
+
+UsageError: type[typer.BadParameter] = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
+"""Click's class of this name, wherever this version of typer keeps its click."""
+
 
 class CommandError(Exception):
     """What the user asked for cannot be done; the message is the one line to show."""
@@ -24,14 +33,6 @@ def refusing(*kinds: type[Exception]) -> Iterator[None]:
         yield
     except kinds as error:
         raise CommandError(one_line(error)) from error
-
-
-NOT_CONVERGED = 1
-BAD_USAGE = 2
-INTERRUPTED = 130
-
-UsageError: type[typer.BadParameter] = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
-"""Click's class of this name, wherever this version of typer keeps its click."""
 
 
 class Commands(TyperGroup):

@@ -24,8 +24,6 @@ from perp.extras import matplotlib
 from perp.lab import results
 from perp.lab import survey as surveys
 from perp.lab.runs import row_file
-from perp.lab.runs.row import FAILED
-from perp.lab.survey import NO_METHOD, NOT_READ, SurveyRow
 from perp.solvers import method as methods
 from perp.solvers import roster, stopping
 from perp.solvers import warm_up as warm_ups
@@ -36,6 +34,29 @@ if TYPE_CHECKING:
 
 WIDTH = 160
 """Columns of the table, where no terminal says how wide it is."""
+
+WORDS = {
+    "RELATIVE": ("slow", "the merit function hardly changes any more"),
+    "ACTIVE_SET_UNCHANGED": ("same", "the active set stays the same"),
+    "STAGNATED": ("still", "the iterate no longer changes"),
+    "CYCLING": ("cycle", "it came back to an earlier iterate"),
+    "LOCAL_MINIMUM": ("local", "a local minimum of the merit function"),
+    "NON_DESCENT": ("flat", "no direction of descent"),
+    "ITERATION_LIMIT": ("limit", "the limit of iterations"),
+    "TIME_LIMIT": ("time", "the limit of time"),
+    "REDUCED_ACCURACY": ("round", "done, and rounding keeps the residual above the tolerance"),
+    "RAY": ("ray", "it ended on a ray"),
+    "INFEASIBLE": ("none", "proved to have no solution"),
+    "BREAKDOWN": ("broke", "it broke down"),
+    "NON_FINITE": ("inf", "the slack at the start is not finite"),
+    "FAILED": ("FAIL", "it raised an error"),
+}
+"""What a run that did not converge shows in place of the exponent of its residual."""
+
+NOT_APPLICABLE = "."
+
+CELL = 6
+"""Columns of a cell, with the blank before it."""
 
 
 def survey(
@@ -203,38 +224,15 @@ def show_rows(rows: list[SurveyRow], as_json: bool) -> None:
     typer.echo(show_table(rows, list(roster.BY_NAME), width))
 
 
-WORDS = {
-    "RELATIVE": ("slow", "the merit function hardly changes any more"),
-    "ACTIVE_SET_UNCHANGED": ("same", "the active set stays the same"),
-    "STAGNATED": ("still", "the iterate no longer changes"),
-    "CYCLING": ("cycle", "it came back to an earlier iterate"),
-    "LOCAL_MINIMUM": ("local", "a local minimum of the merit function"),
-    "NON_DESCENT": ("flat", "no direction of descent"),
-    "ITERATION_LIMIT": ("limit", "the limit of iterations"),
-    "TIME_LIMIT": ("time", "the limit of time"),
-    "REDUCED_ACCURACY": ("round", "done, and rounding keeps the residual above the tolerance"),
-    "RAY": ("ray", "it ended on a ray"),
-    "INFEASIBLE": ("none", "proved to have no solution"),
-    "BREAKDOWN": ("broke", "it broke down"),
-    "NON_FINITE": ("inf", "the slack at the start is not finite"),
-    FAILED: ("FAIL", "it raised an error"),
-}
-"""What a run that did not converge shows in place of the exponent of its residual."""
-
-NOT_APPLICABLE = "."
-CELL = 6
-"""Columns of a cell, with the blank before it."""
-
-
 def show_table(rows: Sequence[SurveyRow], order: Sequence[str], width: int) -> str:
     """One table, or several below one another where the methods do not fit the width; then the words."""
-    runs = [row for row in rows if row.status not in (NOT_READ, NO_METHOD)]
+    runs = [row for row in rows if row.status not in (surveys.NOT_READ, surveys.NO_METHOD)]
     lines: list[str] = []
     if runs:
         methods = sorted({row.method for row in runs}, key=lambda name: (_place(name, order), name))
         lines += _tables(runs, methods, width)
         lines += ["", *_legend(runs, methods, width)]
-    for status, title in ((NO_METHOD, "problems found no method"), (NOT_READ, "files hold no problem")):
+    for status, title in ((surveys.NO_METHOD, "problems found no method"), (surveys.NOT_READ, "files hold no problem")):
         others = [row for row in rows if row.status == status]
         if others:
             lines += ["", f"{len(others)} {title}:", *(f"  {row.problem}: {row.message}" for row in others)]

@@ -35,6 +35,18 @@ from perp.solvers.stopping import Stopping
 STOP = Stopping(max_iterations=10_000, max_seconds=5.0, check_every=1)
 """Every iteration is looked at, so that the figures show all of them."""
 
+TITLE = "Complementarity problems, every method that fits"
+
+ROW_COLUMNS = (
+    Column("method"),
+    Column("ended"),
+    Column("residual", "number"),
+    Column("iterations", "number"),
+    Column("solve", "number"),
+    Column("preparation", "number"),
+    Column("per iteration", "number"),
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Instance:
@@ -162,19 +174,6 @@ def machine_facts() -> dict[str, str]:
         "processors": f"{os.cpu_count()} x {platform.machine()}",
         "system": platform.system(),
     }
-
-
-TITLE = "Complementarity problems, every method that fits"
-
-ROW_COLUMNS = (
-    Column("method"),
-    Column("ended"),
-    Column("residual", "number"),
-    Column("iterations", "number"),
-    Column("solve", "number"),
-    Column("preparation", "number"),
-    Column("per iteration", "number"),
-)
 
 
 def write_report(

@@ -40,6 +40,19 @@ HEADROOM = 100.0
 IN_SIGHT = 1e3
 """The tolerance is drawn when the best residual is within this factor of it."""
 
+PATTERN_CELLS = 220
+"""The largest number of dots along a side of a pattern picture."""
+
+CLOUD = 1500
+"""Artists of more marks than this are drawn as pictures."""
+
+LINE_POINTS_PER_MARK = 4
+"""A point of a plain line takes less room than a mark."""
+
+CLOUD_DPI = 160
+
+PNG_DPI = 130
+
 
 def new_figure(
     down: int = 1, across: int = 1, *, panel: tuple[float, float] = PANEL, **shared: Any
@@ -217,19 +230,6 @@ def _residual_limits(rows: Sequence[LabRow], tol: float) -> tuple[float, float]:
     most = max(float(row.series["residual"].max()) for row in rows)
     bottom = min(least, tol) if least <= IN_SIGHT * tol else least
     return 0.4 * bottom, 2.5 * max(min(most, HEADROOM * start), 10.0 * bottom)
-
-
-PATTERN_CELLS = 220
-"""The largest number of dots along a side of a pattern picture."""
-
-CLOUD = 1500
-"""Artists of more marks than this are drawn as pictures."""
-
-LINE_POINTS_PER_MARK = 4
-"""A point of a plain line takes less room than a mark."""
-
-CLOUD_DPI = 160
-PNG_DPI = 130
 
 
 def figure_to_svg(figure: Figure, name: str) -> str:

@@ -46,6 +46,10 @@ AUTO = "auto"
 
 DECIDED = (Status.CONVERGED.name, Status.INFEASIBLE.name)
 
+PICTURES = (".svg", ".png", ".pdf")
+
+PROFILE_PANEL = (7.5, 4.2)
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -239,10 +243,6 @@ def _one_line(text: str) -> str:
 def _printable(text: str) -> str:
     """With escapes for what no table can show: names of files may hold any byte, control characters among them."""
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
-
-
-PICTURES = (".svg", ".png", ".pdf")
-PROFILE_PANEL = (7.5, 4.2)
 
 
 def write_profile(path: Path, rows: Iterable[SurveyRow]) -> None:

@@ -19,6 +19,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
+CLOCK = 1e-7
+"""No time is taken to be shorter [s]: the clock does not tell, and a cost of zero has no ratio."""
+
+STOPPING_ARGUMENTS = ("absolute", "relative", "until", "cost", "sweeps")
+"""Arguments of works that judge for themselves when to stop: with the stop preset they say what is asked."""
+
+LEVELS = np.logspace(0.0, -10.0, 41)
+"""Residuals from 1 to 1e-10, four a decade."""
+
+MOST_IDLE = 0.2
+"""The share of idle rows up to which a comparison stands."""
+
 
 class Measured(Protocol):
     """A run of one method on one problem."""
@@ -27,13 +39,6 @@ class Measured(Protocol):
     def success(self) -> bool: ...
     @property
     def total_seconds(self) -> float: ...
-
-
-CLOCK = 1e-7
-"""No time is taken to be shorter [s]: the clock does not tell, and a cost of zero has no ratio."""
-
-STOPPING_ARGUMENTS = ("absolute", "relative", "until", "cost", "sweeps")
-"""Arguments of works that judge for themselves when to stop: with the stop preset they say what is asked."""
 
 
 def seconds_of(row: Measured) -> float:
@@ -155,10 +160,6 @@ def draw_profile(
     return lines
 
 
-LEVELS = np.logspace(0.0, -10.0, 41)
-"""Residuals from 1 to 1e-10, four a decade."""
-
-
 @dataclass(frozen=True)
 class Arrival:
     """When a history first is at or below a residual; infinite where it never is, or where nothing tells when."""
@@ -242,10 +243,6 @@ def draw_arrivals(
         reached = np.isfinite(cost)
         lines[name] = (np.maximum(cost[reached], 1.0 if by == "iterations" else 1e-7), curve.levels[reached])
     return draw_lines(axes, lines, strokes=strokes)
-
-
-MOST_IDLE = 0.2
-"""The share of idle rows up to which a comparison stands."""
 
 
 def find_void_groups(rows: Iterable[LabRow], most: float = MOST_IDLE) -> dict[str, str]:

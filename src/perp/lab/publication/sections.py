@@ -33,6 +33,15 @@ COLOURS = {
     Outcome.NOT_MEASURED: "--muted",
 }
 
+TALL = 24
+"""Longer tables scroll by themselves."""
+
+HEAVY = 400_000
+"""Characters of SVG from which on the page shows the PNG in its place."""
+
+MOST_NAMED = 40
+"""Rows that measured nothing are named up to so many."""
+
 
 def word_class(outcome: Outcome) -> str:
     return outcome.name.lower().replace("_", "-")
@@ -129,13 +138,6 @@ def _describe_load(rows: Sequence[LabRow]) -> str:
     return f"the load before a row was {least}" + ("" if least == most else f" to {most}")
 
 
-TALL = 24
-"""Longer tables scroll by themselves."""
-
-HEAVY = 400_000
-"""Characters of SVG from which on the page shows the PNG in its place."""
-
-
 def show_table(content: Table) -> Markup:
     """With its title above and its note below. A column of numbers is set to the right, ours on a tint."""
     columns = [
@@ -206,10 +208,6 @@ def _kind(heading: str, cells: Sequence[Cell]) -> str:
     if heading.endswith("(here)"):
         words.append("here")
     return " ".join(words)
-
-
-MOST_NAMED = 40
-"""Rows that measured nothing are named up to so many."""
 
 
 def make_section(evidence: Evidence, figures: Path) -> tuple[Markup, list[Trouble]]:

@@ -16,6 +16,11 @@ from perp.lab.runs.circumstances import THREAD_VARIABLES
 PR_SET_PDEATHSIG = 1
 """Of prctl(2): the signal that a process gets when its parent ends."""
 
+NAME = "run.lock"
+
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+"""What a file system that has no locks answers."""
+
 
 def pinned_environment() -> dict[str, str]:
     """The environment of this process for one that measures: BLAS reads these variables when it is loaded."""
@@ -63,12 +68,6 @@ def _address_space() -> int | None:
     except OSError:
         return None
     return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-NAME = "run.lock"
-
-NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
-"""What a file system that has no locks answers."""
 
 
 class FolderInUse(ValueError):

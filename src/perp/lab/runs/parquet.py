@@ -72,6 +72,12 @@ WORD_FIELDS = ("work", "method", "label", "group")
 MEASURED = ("residual", "iterations", "seconds", "setup_seconds", "active")
 CIRCUMSTANCES = tuple(field.name for field in fields(Circumstances))
 
+MAGIC = b"PAR1"
+"""The first and the last four bytes of a Parquet file."""
+
+SETTINGS = {"threads": "1", "autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+"""One thread: what measures beside it is not to be disturbed. Parquet is part of DuckDB; nothing is fetched."""
+
 
 def quoted(name: str) -> str:
     """A column's name in SQL, of which `group` is a word."""
@@ -109,13 +115,6 @@ def _task_from(plain: Mapping[str, Any]) -> Task:
 def writable(text: str) -> str:
     """With a question mark for what UTF-8 has no bytes for, as a lone half of a pair in the name of a file."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-MAGIC = b"PAR1"
-"""The first and the last four bytes of a Parquet file."""
-
-SETTINGS = {"threads": "1", "autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-"""One thread: what measures beside it is not to be disturbed. Parquet is part of DuckDB; nothing is fetched."""
 
 
 @contextmanager

@@ -23,6 +23,9 @@ GLANCE = ("status", "message", "code", "started", "wall_seconds", "limit_seconds
 NOT_THERE = re.compile(r"^(ImportError|ModuleNotFoundError): |: pip install ")
 """In the message of a task that failed for want of a library, which may have been installed since."""
 
+UNKNOWN_SECONDS = 1.0
+"""Of a task, while none is done."""
+
 
 @dataclass(frozen=True)
 class Policy:
@@ -118,10 +121,6 @@ def with_options(tasks: Iterable[Task], words: Mapping[str, str]) -> list[Task]:
         if name not in known:
             raise ValueError(f"no method of these experiments has an option {name!r}{suggest(name, sorted(known))}")
     return changed
-
-
-UNKNOWN_SECONDS = 1.0
-"""Of a task, while none is done."""
 
 
 class Forecast:

@@ -29,6 +29,12 @@ FAILURES = (ValueError, TypeError, ArithmeticError, LookupError, AssertionError,
 TROUBLES = (*FAILURES, ImportError, OSError)
 """What a work in trouble raises: beside what methods do, a library or a file that is not there."""
 
+READY = b"ready\n"
+"""The first line on stdout: perp is imported, and the time of the task begins."""
+
+LONGEST = 500
+"""Characters of a message that are told: a row keeps no more of the last line on stderr."""
+
 
 def perform(task: Task, folder: Path | None = None) -> LabRow:
     """The row of a task. `folder` keeps problems that are long in the making, so that other tasks find them there."""
@@ -59,13 +65,6 @@ def _peak_megabytes() -> float:
         return float("nan")
     unit = 2**20 if sys.platform == "darwin" else 2**10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-
-
-READY = b"ready\n"
-"""The first line on stdout: perp is imported, and the time of the task begins."""
-
-LONGEST = 500
-"""Characters of a message that are told: a row keeps no more of the last line on stderr."""
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,16 @@ KEPT = ("rows", "energy", "penetration")
 LONGEST_FALL = 100
 """Steps within which bodies touch: the kernels are loaded before the clock runs."""
 
+FACTORED, DENSE, SPARSE = "factored", "dense", "sparse"
+"""Forms of A: J M^-1 J^T never multiplied out (AMGS Method 3.1), or explicit (Method 2.2)."""
+
+AS_IT_IS, NORMALS, SHIFTED_BOX = "as it is", "normals", "shifted box"
+"""What becomes of the tangents: bounds that follow the newest normal impulse; left out, which makes an LCP; or bounds
+that the normal impulses of the start fix, with unknowns shifted so that all lower bounds are 0 (AMGS section 3.1)."""
+
+ALL_KEPT, GROWTH = 200, 1.02
+"""Of the first sweeps RES is kept after each; of later ones after each that is so many times as late as the last."""
+
 
 def perform_amgs_run(task: Task, folder: Path | None) -> Measurement:
     """`arguments`: `steps`, `sweeps` a step, and `adapt`: None, or the fields of `TrialAlpha`."""
@@ -157,17 +167,6 @@ def _load_kernels(world: World, dt: float, solver: Solve) -> None:
     for _ in range(LONGEST_FALL):
         if world.step(dt, solver).problem.n:
             return
-
-
-FACTORED, DENSE, SPARSE = "factored", "dense", "sparse"
-"""Forms of A: J M^-1 J^T never multiplied out (AMGS Method 3.1), or explicit (Method 2.2)."""
-
-AS_IT_IS, NORMALS, SHIFTED_BOX = "as it is", "normals", "shifted box"
-"""What becomes of the tangents: bounds that follow the newest normal impulse; left out, which makes an LCP; or bounds
-that the normal impulses of the start fix, with unknowns shifted so that all lower bounds are 0 (AMGS section 3.1)."""
-
-ALL_KEPT, GROWTH = 200, 1.02
-"""Of the first sweeps RES is kept after each; of later ones after each that is so many times as late as the last."""
 
 
 def perform_amgs_step(task: Task, folder: Path | None) -> Measurement:

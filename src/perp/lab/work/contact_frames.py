@@ -63,6 +63,15 @@ Answer = Callable[[BoxLCP, Vector], Result]
 KEPT_SCENES = 8
 """Sets of frames that a process remembers."""
 
+DENSE = 600
+"""Rows up to which all eigenvalues are computed; beyond, the two at the ends alone."""
+
+EIGENVALUE_TOLERANCE = 1e-3
+"""Relative; condition numbers are told by their order of magnitude."""
+
+LOADED = 1e-9
+"""A contact counts as loaded where its normal impulse is above this share of the largest."""
+
 
 @dataclass(frozen=True, eq=False)
 class ContactStep:
@@ -198,13 +207,6 @@ def solve_exactly(problem: Problem) -> Result:
     return min(found, key=lambda result: result.residual)
 
 
-DENSE = 600
-"""Rows up to which all eigenvalues are computed; beyond, the two at the ends alone."""
-
-EIGENVALUE_TOLERANCE = 1e-3
-"""Relative; condition numbers are told by their order of magnitude."""
-
-
 def perform_frame_facts(task: Task, folder: Path | None) -> Measurement:
     """Series have one entry a frame: `step`, `rows`, `condition` of A and of A with a unit diagonal."""
     frames = make_frames(task.instance, folder)
@@ -261,10 +263,6 @@ def _end_eigenvalues(A: Any) -> tuple[float, float]:
     ask = {"k": 1, "v0": start, "tol": EIGENVALUE_TOLERANCE, "return_eigenvectors": False}
     least = eigsh(matrix, sigma=0.0, which="LM", **ask)
     return float(least[0]), float(eigsh(matrix, which="LA", **ask)[0])
-
-
-LOADED = 1e-9
-"""A contact counts as loaded where its normal impulse is above this share of the largest."""
 
 
 def perform_softened_friction(task: Task, folder: Path | None) -> Measurement:

@@ -29,6 +29,9 @@ from perp.worlds.world import Solve
 
 STATEMENTS = {"frictionless": frictionless, "stewart_trinkle": stewart_trinkle}
 
+ZERO = 1e-10
+"""An eigenvalue below this share of the largest counts as zero."""
+
 
 @dataclass(frozen=True)
 class Impulses:
@@ -67,10 +70,6 @@ def stated_as(statement: str, solve: Solve) -> Solve:
         return Impulses(stated.impulses(answer), answer.iterations, answer.success)
 
     return solve_stated
-
-
-ZERO = 1e-10
-"""An eigenvalue below this share of the largest counts as zero."""
 
 
 def spectrum_task(

@@ -34,6 +34,12 @@ from perp.solvers.stopping import Stopping
 
 MERITS = ("modified", "minimum_map", "fischer")
 
+STARTER = "pgs"
+"""What warms up."""
+
+FARTHEST = 10.0
+"""Entries of a random start lie between zero and this: ten times the largest of a planted solution."""
+
 
 def measure_merits(problem: Problem, x: Vector) -> dict[str, float]:
     """
@@ -94,13 +100,6 @@ def convergence_task(instance: Mapping[str, Any], method: str, max_iterations: i
     """A task of this work: so many iterations whatever is reached; `others` are further fields of `Task`."""
     stop = {"tol": 0.0, "max_iterations": max_iterations, "check_every": 1}
     return Task("convergence", instance, method, stop=stop, **others)
-
-
-STARTER = "pgs"
-"""What warms up."""
-
-FARTHEST = 10.0
-"""Entries of a random start lie between zero and this: ten times the largest of a planted solution."""
 
 
 @dataclass

@@ -46,6 +46,20 @@ from perp.worlds.world import Solve
 MOST_ROUNDS = 40
 """Of `k_pgs` sweeps, where sweeps go on until the merit rests."""
 
+SWEEPS_TIMED = 200
+
+MOST_POINTS = 400
+
+Charge = Callable[[Progress], float]
+
+GAIN = 0.1
+"""Nothing in these scenes brings energy in: a total above the first one by more than this share of it is a blow-up."""
+
+HOPELESS = 1.0
+"""A gain by this share ends the run: nothing is learnt from what bodies do after an explosion."""
+
+BLOWN_UP = "BLOWN_UP"
+
 
 @dataclass
 class Ledger:
@@ -150,8 +164,6 @@ class PrintedPGSSM(PGSSM):
 
 
 PRINTED = PrintedPGSSM.name
-SWEEPS_TIMED = 200
-MOST_POINTS = 400
 
 
 def perform_pgs_units(task: Task, folder: Path | None) -> Measurement:
@@ -197,9 +209,6 @@ def seconds_a_sweep(problem: Problem) -> float:
     stop = Stopping(tol=0.0, max_iterations=SWEEPS_TIMED, check_every=SWEEPS_TIMED)
     runs = [solve(problem, "pgs", stop=stop) for _ in range(4)][1:]  # the first loads compiled code
     return float(np.median([run.seconds / max(run.iterations, 1) for run in runs]))
-
-
-Charge = Callable[[Progress], float]
 
 
 def charge_sweeps(progress: Progress) -> float:
@@ -249,15 +258,6 @@ def _spread(count: int) -> Any:
     if count <= MOST_POINTS:
         return np.arange(count)
     return np.unique(np.rint(np.geomspace(1, count, MOST_POINTS)).astype(np.intp)) - 1
-
-
-GAIN = 0.1
-"""Nothing in these scenes brings energy in: a total above the first one by more than this share of it is a blow-up."""
-
-HOPELESS = 1.0
-"""A gain by this share ends the run: nothing is learnt from what bodies do after an explosion."""
-
-BLOWN_UP = "BLOWN_UP"
 
 
 def perform_blow_up(task: Task, folder: Path | None) -> Measurement:

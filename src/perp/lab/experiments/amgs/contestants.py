@@ -36,6 +36,17 @@ SMALL: dict[str, dict[str, Any]] = {"pool1": SMALL_POOL, "pool2": SMALL_POOL, "s
 
 TITLES = {"pool1": "Pool 1", "pool2": "Pool 2", "stacking": "Stacking"}
 
+ENOUGH = 1e-4
+
+STEP = 100
+
+MOST_SWEEPS = 100_000
+
+REPEATS = 5
+
+SCENES: dict[str, dict[str, Any]] = {"pool1": {}, "pool2": {}, "stacking": {"discs": 150}}
+"""Options beside friction; 30 stacked discs were too quick to be timed (AMGS section 5.1)."""
+
 
 @dataclass(frozen=True)
 class Contestant:
@@ -83,14 +94,6 @@ def whole(name: str, quick: bool, seed: int = 0, **options: Any) -> dict[str, An
 def one_step(name: str, step: int, quick: bool, **options: Any) -> dict[str, Any]:
     """The recipe of the problem of one step of it."""
     return scene_step(name, step, lead=LEAD, **({**options, **SMALL[name]} if quick else options)) | WARM
-
-
-ENOUGH = 1e-4
-STEP = 100
-MOST_SWEEPS = 100_000
-REPEATS = 5
-SCENES: dict[str, dict[str, Any]] = {"pool1": {}, "pool2": {}, "stacking": {"discs": 150}}
-"""Options beside friction; 30 stacked discs were too quick to be timed (AMGS section 5.1)."""
 
 
 def race_task(name: str, quick: bool, each: Contestant, *, timed: bool) -> Task:

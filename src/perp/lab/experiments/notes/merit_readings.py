@@ -44,6 +44,8 @@ WORKS = 1e-3
 ACCURATE = 1e-10
 """A merit that counts as high accuracy."""
 
+TOP = 1e6
+
 
 def recipe(family: str, kind: str, n: int, seed: int) -> dict[str, Any]:
     """Of a "fluid" or "contact" problem."""
@@ -145,9 +147,6 @@ def endings(rows: Iterable[LabRow]) -> str:
         ending = "accurate" if final_merit(row) <= ACCURATE else row.status
         counts[ending] = counts.get(ending, 0) + 1
     return ", ".join(f"{count} x {status}" for status, count in sorted(counts.items(), key=lambda item: -item[1]))
-
-
-TOP = 1e6
 
 
 def draw_merits(rows: Rows, labels: Sequence[str]) -> Figure:

@@ -46,6 +46,20 @@ STORY = (
 
 CRITERIA = Criteria(absolute=1e-3, relative=1e-6, max_iterations=100)
 
+STATES = {
+    "CONVERGED": "absolute",
+    "RELATIVE": "relative",
+    "STAGNATED": "stagnation",
+    "LOCAL_MINIMUM": "local minimum",
+    "NON_DESCENT": "non-descent",
+    "ITERATION_LIMIT": "max iteration",
+}
+
+OTHER = "other"
+"""What the paper has no word for: a singular equation that was noticed (BREAKDOWN), a cycle, a failure."""
+
+NAMES = (*STATES.values(), OTHER)
+
 
 def make_robustness_tasks(quick: bool) -> list[Task]:
     """Every method on every problem."""
@@ -67,20 +81,6 @@ def make_robustness_tasks(quick: bool) -> list[Task]:
 
 def rows_of(rows: Sequence[LabRow], group: str, method: PapersMethod) -> list[LabRow]:
     return select(rows, lambda row: row.name == method.label, group=group)
-
-
-STATES = {
-    "CONVERGED": "absolute",
-    "RELATIVE": "relative",
-    "STAGNATED": "stagnation",
-    "LOCAL_MINIMUM": "local minimum",
-    "NON_DESCENT": "non-descent",
-    "ITERATION_LIMIT": "max iteration",
-}
-OTHER = "other"
-"""What the paper has no word for: a singular equation that was noticed (BREAKDOWN), a cycle, a failure."""
-
-NAMES = (*STATES.values(), OTHER)
 
 
 def final_state(row: LabRow) -> str:

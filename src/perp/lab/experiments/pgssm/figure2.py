@@ -17,6 +17,18 @@ from perp.scenes import kinds
 STEP, QUICK_STEP = 100, 10
 """The same step of every scene: one second after its start, when all have come to rest but for slow creeping."""
 
+STEPS, QUICK_STEPS = 60, 4
+
+ITERATIONS = 2
+"""Of PGS-SM a step, for the sake of interaction: fifty sweeps and up to ten subspace steps."""
+
+SWEEPS = 25 * ITERATIONS
+
+WALL_SECONDS = 240.0
+
+GAMMA = 0.01
+"""[1/kg], where the diagonal of A is about 2 for boxes of 1 kg; the paper names no value."""
+
 
 @dataclass(frozen=True)
 class TestCase:
@@ -54,15 +66,6 @@ CASES = (
     TestCase("g", "gears_medium", "medium pyramid of gears", False),
     TestCase("h", "wall_of_boxes", "large wall of boxes", False),
 )
-
-
-STEPS, QUICK_STEPS = 60, 4
-ITERATIONS = 2
-"""Of PGS-SM a step, for the sake of interaction: fifty sweeps and up to ten subspace steps."""
-SWEEPS = 25 * ITERATIONS
-WALL_SECONDS = 240.0
-GAMMA = 0.01
-"""[1/kg], where the diagonal of A is about 2 for boxes of 1 kg; the paper names no value."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,28 @@ MEDIANS = 5
 MARKED = 50
 """Spectra of fewer rows have a mark at each eigenvalue."""
 
+TOLERANCE = 1e-8
+
+FRICTION = 0.5
+
+RUNS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "PGS, 50 sweeps": ("pgs", {}, {"tol": TOLERANCE, "max_iterations": 50}),
+    "PGS, 2,000 sweeps": ("pgs", {}, {"tol": TOLERANCE, "max_iterations": 2000}),
+    "Fischer-Newton": ("fischer", ASKED["Fischer-Newton"].options, {"tol": TOLERANCE, "max_iterations": 50}),
+    "QP": ("quadratic_program", {}, {"tol": TOLERANCE}),
+    "Lemke": ("lemke", {}, {"tol": TOLERANCE}),
+}
+"""Method, options and stop; those of the intermediate assignment, and Lemke's method of the basic one."""
+
+OURS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "Fischer-Newton, ours": ("fischer", {}, {"tol": TOLERANCE, "max_iterations": 50}),
+}
+"""With what the library adds to the published method, on the problems with friction."""
+
+EXACT = {"method": "lemke", "stop": {"tol": TOLERANCE}, "statement": "frictionless"}
+
+SWEPT = {"method": "pgs", "stop": {"tol": TOLERANCE, "max_iterations": 2000}, "statement": "contact"}
+
 
 def draw_spectra(rows: Rows) -> Picture | None:
     """Whole spectra of some steps, and how many eigenvalues are zero on the way."""
@@ -93,26 +115,6 @@ def number_of_discs(row: LabRow) -> int:
     """Of the scene `falling_discs` that a row was made from."""
     default = kinds()["falling_discs"].options["discs"].default
     return int(row.task.instance["options"].get("discs", default))
-
-
-TOLERANCE = 1e-8
-FRICTION = 0.5
-RUNS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
-    "PGS, 50 sweeps": ("pgs", {}, {"tol": TOLERANCE, "max_iterations": 50}),
-    "PGS, 2,000 sweeps": ("pgs", {}, {"tol": TOLERANCE, "max_iterations": 2000}),
-    "Fischer-Newton": ("fischer", ASKED["Fischer-Newton"].options, {"tol": TOLERANCE, "max_iterations": 50}),
-    "QP": ("quadratic_program", {}, {"tol": TOLERANCE}),
-    "Lemke": ("lemke", {}, {"tol": TOLERANCE}),
-}
-"""Method, options and stop; those of the intermediate assignment, and Lemke's method of the basic one."""
-
-OURS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
-    "Fischer-Newton, ours": ("fischer", {}, {"tol": TOLERANCE, "max_iterations": 50}),
-}
-"""With what the library adds to the published method, on the problems with friction."""
-
-EXACT = {"method": "lemke", "stop": {"tol": TOLERANCE}, "statement": "frictionless"}
-SWEPT = {"method": "pgs", "stop": {"tol": TOLERANCE, "max_iterations": 2000}, "statement": "contact"}
 
 
 def make_tasks(quick: bool) -> list[Task]:

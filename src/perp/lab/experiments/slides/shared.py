@@ -14,6 +14,8 @@ from perp.lab.runs.row import LabRow
 PUBLISHED = {"projected": True, "regularisation": 0.0, "memory": 1, "proximal": "never"}
 """`fischer` without what the library adds to it; SLIDES project, and replace x_i by epsilon where x_i = y_i = 0."""
 
+Column = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class Solver:
@@ -42,9 +44,6 @@ SOLVERS = ASKED | FURTHER
 
 DIFFERENCES = Solver("fischer", 2, PUBLISHED | {"strategy": "approximation"})
 """J dx by finite differences, with GMRES."""
-
-
-Column = NDArray[np.float64]
 
 
 def gather_by_size(rows: Iterable[LabRow], name: str) -> dict[int, Column]:

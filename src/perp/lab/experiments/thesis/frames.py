@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 
 Column = NDArray[np.float64]
 
+Points = dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
+"""x and y of the frames of each scene."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+LEAST_FRAMES = 5
+"""Below which ranks tell nothing."""
+
 
 def paired(rows: Rows, scene: str, first: str, second: str, number: str) -> dict[str, Column]:
     """`first`, `second` and whether each is solved, on the frames that both were given."""
@@ -106,14 +114,6 @@ def share_solved(rows: Rows) -> Table:
 
 def _scaled(number: float | None, factor: float) -> float | None:
     return None if number is None else factor * number
-
-
-Points = dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
-"""x and y of the frames of each scene."""
-
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-LEAST_FRAMES = 5
-"""Below which ranks tell nothing."""
 
 
 def frame_points(rows: Rows, scenes: Iterable[str], label: str, x: str, y: str, x_of: str | None = None) -> Points:
