@@ -26,8 +26,7 @@ from perp.lab.runs.runner import Here, Trial
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import least_scale, scaled_residual
-from perp.solvers.fit import misfit
-from perp.solvers.method import Method
+from perp.solvers.method import Method, misfit
 from perp.solvers.roster import BY_NAME, make_method
 
 TOLERANCE = 1e-8

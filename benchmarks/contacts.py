@@ -17,8 +17,8 @@ from perp import gallery
 from perp.problems.problem import Problem
 from perp.solvers.method import Method
 from perp.solvers.roster import BY_NAME
-from perp.solvers.splitting.block_sweeps import make_block_sweeper
-from perp.solvers.splitting.orders import make_order
+from perp.solvers.splitting.block_gauss_seidel import make_block_sweeper
+from perp.solvers.splitting.sweeps import make_order
 
 CONTACTS = (333, 6_667, 33_333)
 CONTACTS_A_RUN = 1_000_000

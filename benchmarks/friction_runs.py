@@ -21,8 +21,7 @@ import perp
 from benchmarks.friction_problems import Case, make_stack
 from benchmarks.tables import add_row, make_table, tell
 from perp.problems.residual_scale import scaled_residual
-from perp.solvers.fit import misfit
-from perp.solvers.method import Method
+from perp.solvers.method import Method, misfit
 from perp.solvers.roster import BY_NAME, make_method
 
 PREFERRED = ("cone_interior", "cone_program", "auto", "cone_newton", "admm")

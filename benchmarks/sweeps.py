@@ -12,8 +12,7 @@ import perp
 from benchmarks.cpp_twin import CppTwin
 from benchmarks.tables import interleave
 from perp import gallery
-from perp.solvers.splitting.orders import Order, make_order
-from perp.solvers.splitting.sweeps import Sweeper, make_sweeper
+from perp.solvers.splitting.sweeps import Order, Sweeper, make_order, make_sweeper
 
 ROWS = (1_000, 20_000, 100_000)
 ROWS_A_RUN = 3_000_000

@@ -10,6 +10,7 @@ import perp
 
 scene = perp.scenes.make("dam_break", cells=32)
 world = scene.world
+assert isinstance(world, perp.worlds.LiquidWorld)
 result = perp.simulate(scene, 60, method="multigrid")
 found = {name: column[-1] for name, column in result.statistics.items()}  # of the last step
 front = world.position[:, 0].max()

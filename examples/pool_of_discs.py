@@ -10,9 +10,10 @@ import perp
 
 scene = perp.scenes.make("pool1", discs=60, width=3.0)
 world = scene.world
+assert isinstance(world, perp.worlds.rigid2d.DiscWorld)
 for _ in range(150):
     report = world.step(scene.dt, lambda problem, x0: perp.solve(problem, "pgs", x0=x0, max_iterations=200))
-doing = perp.contact_states(report.problem, report.x, tol=1e-3).counts
+doing = perp.contact_states(report.problem.as_contacts(), report.x, tol=1e-3).counts
 overlap = 1e3 * report.contacts.penetration
 print(f"t = {world.time:.2f} s: {len(report.contacts)} contacts, deepest overlap {overlap:.2f} mm")
 print(", ".join(f"{count} {name}" for name, count in doing.items()))

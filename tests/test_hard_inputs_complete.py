@@ -68,9 +68,9 @@ WHERE_TESTED: dict[int, tuple[str, ...]] = {
     ),
     88: (f"{WORLDS}/test_hard_worlds.py::test_a_model_that_cannot_be_honoured_is_refused",),
     89: (
-        "tests/viewer/serving/test_viewer_server.py::test_a_socket_from_elsewhere_is_refused_before_it_is_one",
-        "tests/viewer/serving/test_viewer_server.py::test_a_hundred_megabytes_close_the_socket_and_the_server_lives",
-        "tests/viewer/serving/test_viewer_connection.py::test_a_bad_message_closes_its_socket_and_ends_its_process_alone",
+        "tests/viewer/test_viewer_server.py::test_a_socket_from_elsewhere_is_refused_before_it_is_one",
+        "tests/viewer/test_viewer_server.py::test_a_hundred_megabytes_close_the_socket_and_the_server_lives",
+        "tests/viewer/test_viewer_connection.py::test_a_bad_message_closes_its_socket_and_ends_its_process_alone",
     ),
     90: (
         "tests/lab/runs/test_row_store.py::test_a_damaged_shard_is_left_out_and_named",

@@ -11,9 +11,8 @@ import numpy as np
 from perp.scenes import kinds
 from perp.viewer.layout import Header
 from perp.viewer.messages import Command, Start, Step
-from perp.viewer.sessions.answers import note
-from perp.viewer.sessions.session import Session
-from perp.viewer.sessions.worker import Inbox
+from perp.viewer.session import Session, note
+from perp.viewer.worker import Inbox
 
 
 def small_start(scene: str = "pool1", **others: Any) -> Start:

@@ -67,8 +67,7 @@ from perp.solvers.pivoting.lemke import Lemke
 from perp.solvers.pivoting.principal import Principal
 from perp.solvers.reformulation.cone_program import ConeProgram
 from perp.solvers.reformulation.quadratic_program import QuadraticProgram
-from perp.solvers.results.result import Result
-from perp.solvers.results.status import Status
+from perp.solvers.results import Result, Status
 from perp.solvers.splitting.block_gauss_seidel import BlockGaussSeidel
 from perp.solvers.splitting.gauss_seidel import PGS, PSOR, SymmetricPSOR
 from perp.solvers.splitting.jacobi import Jacobi
@@ -79,8 +78,7 @@ from perp.solvers.splitting.staggering import Staggering
 from perp.solvers.splitting.subspace import PGSSM
 from perp.solvers.stopping import Stopping
 from perp.solvers.warm_up import warm_up
-from perp.solvers.wrappers.best_so_far import best_so_far
-from perp.solvers.wrappers.warm_started import warm_started_by
+from perp.solvers.wrappers import best_so_far, warm_started_by
 from perp.version import __version__
 
 __all__ = [

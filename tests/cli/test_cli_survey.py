@@ -296,7 +296,7 @@ def test_methods_that_do_not_fit_the_width_go_to_a_table_below():
 
 
 def test_every_status_has_a_word():
-    from perp.solvers.results.status import Status
+    from perp.solvers.results import Status
 
     silent = {"CONVERGED", "STOPPED_BY_CALLBACK", "INTERRUPTED"}  # these never end a run of a survey, or are numbers
     assert {status.name for status in Status} - silent <= set(survey_command.WORDS)

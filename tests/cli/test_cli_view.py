@@ -24,10 +24,9 @@ from websockets.sync.client import connect
 
 from perp.cli import progress
 from perp.scenes import catalogue
+from perp.viewer import pages, server, simulation
 from perp.viewer.messages import Start
-from perp.viewer.serving import assets, server
-from perp.viewer.sessions import recorded_run
-from perp.viewer.sessions.recorded_run import RecordedRun
+from perp.viewer.simulation import RecordedRun
 
 PAGE = {
     "index.html": '<head><title>perp</title><link href="viewer.css"></head>'
@@ -50,7 +49,7 @@ def page_folder(monkeypatch, tmp_path):
     folder.mkdir()
     for name, text in PAGE.items():
         (folder / name).write_text(text)
-    monkeypatch.setattr(assets, "PAGE_FOLDER", folder)
+    monkeypatch.setattr(pages, "PAGE_FOLDER", folder)
     return folder
 
 
@@ -179,7 +178,7 @@ def test_a_page_that_is_not_built_is_one_line(perp_command, served, page_folder)
 
 
 def test_missing_packages_are_one_line_but_a_page_can_be_exported(perp_command, served, monkeypatch, tmp_path):
-    monkeypatch.setattr(assets, "find_spec", lambda name: None)
+    monkeypatch.setattr(pages, "find_spec", lambda name: None)
     answer = perp_command("view", "pucks")
     assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
     assert 'pip install "perp[viewer]"' in answer.err
@@ -216,8 +215,8 @@ def test_an_export_that_ends_early_is_written_and_ends_with_1(perp_command, tmp_
     def run_steps(start, steps, on_step):
         return RecordedRun({}, {}, {}, [b"frame"], "", note="the state is not finite after step 7")
 
-    monkeypatch.setattr(recorded_run, "run_steps", run_steps)
-    monkeypatch.setattr("perp.viewer.serving.export.LARGE", 10)
+    monkeypatch.setattr(simulation, "run_steps", run_steps)
+    monkeypatch.setattr("perp.viewer.pages.LARGE", 10)
     path = tmp_path / "run.html"
     answer = perp_command("view", "pucks", "--export", path)
     assert answer.code == 1
@@ -228,7 +227,7 @@ def test_an_export_that_ends_early_is_written_and_ends_with_1(perp_command, tmp_
 
 def test_a_folder_that_is_closed_is_told_before_the_work(perp_command, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
-    monkeypatch.setattr(recorded_run, "run_steps", lambda *words: pytest.fail("it began"))
+    monkeypatch.setattr(simulation, "run_steps", lambda *words: pytest.fail("it began"))
     answer = perp_command("view", "pucks", "--export", tmp_path / "run.html")
     assert (answer.code, answer.out) == (2, "")
     assert "nothing may be written to that folder" in answer.err
@@ -238,7 +237,7 @@ def test_an_interrupted_export_leaves_nothing(perp_command, tmp_path, monkeypatc
     def run_steps(start, steps, on_step):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(recorded_run, "run_steps", run_steps)
+    monkeypatch.setattr(simulation, "run_steps", run_steps)
     path = tmp_path / "run.html"
     assert perp_command("view", "pucks", "--export", path).code == 130
     assert not path.exists()
@@ -265,8 +264,9 @@ LIVE = """
 import sys
 from contextlib import suppress
 from pathlib import Path
-from perp.viewer.serving import assets
-assets.PAGE_FOLDER = Path(sys.argv.pop(1))
+from perp.viewer import pages
+assert pages.PAGE_FOLDER.name == "page"  # a module is executed when a name of it is first read, not when one is set
+pages.PAGE_FOLDER = Path(sys.argv.pop(1))
 from perp.cli.main import main
 main()
 """

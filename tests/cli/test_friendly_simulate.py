@@ -8,7 +8,7 @@ import pytest
 from small_worlds import Pucks, pucks
 
 from perp.scenes import catalogue
-from perp.simulation.result_text import _time
+from perp.simulation.result import _time
 
 
 def still_pucks() -> Pucks:

@@ -19,7 +19,7 @@ from perp.cli import progress
 from perp.problems.files import load, load_solution
 from perp.recording import Recording
 from perp.scenes import catalogue
-from perp.viewer.sessions.replay import read_recipe
+from perp.viewer.replay import read_recipe
 
 TESTS = Path(__file__).parents[1]
 
@@ -154,7 +154,7 @@ import os, signal, sys
 sys.path.insert(0, sys.argv[1])
 from perp.cli.main import app
 from perp.scenes import catalogue
-from perp.viewer.sessions.replay import read_recipe
+from perp.viewer.replay import read_recipe
 from small_worlds import Pucks, pucks
 
 catalogue.scene("a test", dt=0.01, method="pgs")(pucks)

@@ -8,7 +8,7 @@ import pytest
 import perp
 from perp import gallery
 from perp.errors import MethodRefused
-from perp.solvers.fit import misfit
+from perp.solvers.method import misfit
 from perp.solvers.roster import METHODS, default_methods
 
 SIZES = {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import perp
-from perp.solvers.fit import misfit
+from perp.solvers.method import misfit
 from perp.solvers.roster import default_methods
 
 GRIDS = [(6, 5), (3, 4, 3), (7,)]

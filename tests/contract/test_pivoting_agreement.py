@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import perp
 from perp import BlockPrincipal, BoxLCP, Dantzig, Enumeration, Lemke, Principal, Status
-from perp.solvers.fit import misfit
+from perp.solvers.method import misfit
 from perp.solvers.roster import METHODS
 
 FALLBACKS = ("parametric", "progress", "count")

@@ -8,7 +8,7 @@ import pytest
 import perp
 from perp.gallery.contact_jacobian import contact_jacobian, random_rotations
 from perp.kernels.sweeps import blocked_pairs
-from perp.solvers.splitting import block_sweeps
+from perp.solvers.splitting import block_gauss_seidel
 
 PAIRS = [(0, 1), (-1, 0), (1, 2), (2, -1), (2, 0), (1, -1), (-1, 2)]
 
@@ -68,8 +68,8 @@ def test_they_are_swept_as_contacts_between_pairs_are(model, relaxation, joints,
         rows = np.arange(problem.contact_rows, problem.n, dtype=np.uint32)
         answers = []
         for same, kernel in ((1e-13, blocked_pairs.sweep_points), (-1.0, blocked_pairs.sweep_pairs)):
-            monkeypatch.setattr(block_sweeps, "SAME", same)
-            sweeper = block_sweeps.make_block_sweeper(problem, relaxation, start.copy())
+            monkeypatch.setattr(block_gauss_seidel, "SAME", same)
+            sweeper = block_gauss_seidel.make_block_sweeper(problem, relaxation, start.copy())
             assert sweeper.kernel is kernel
             sweeper.sweep(3, order, rows, rows_first)
             answers.append((sweeper.x.copy(), sweeper.vectors[-1].copy()))
@@ -80,7 +80,7 @@ def test_they_are_swept_as_contacts_between_pairs_are(model, relaxation, joints,
 def test_the_numbers_for_sticking_are_the_inverse_of_the_block():
     for model in ("box", "cone"):
         problem = pile(model)
-        sweeper = block_sweeps.make_block_sweeper(problem, 1.0, np.zeros(problem.n))
+        sweeper = block_gauss_seidel.make_block_sweeper(problem, 1.0, np.zeros(problem.n))
         sticking = sweeper.contact[4].reshape(-1, 9)
         for numbers, block in zip(sticking, problem.contact_blocks, strict=True):
             nn, np_, nq, pp, pq, qq = numbers[:6]

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from perp.kernels.worlds import discs as discs_kernels
 from perp.kernels.worlds import discs_contacts
-from perp.worlds.rigid2d.collision import Collision, match
-from perp.worlds.rigid2d.discs import Discs
-from perp.worlds.rigid2d.walls import HalfPlane, Segment, Walls
+from perp.worlds.rigid2d.disc_world import Collision, match
+from perp.worlds.rigid2d.discs import Discs, HalfPlane, Segment, Walls
 
 DT = 1 / 60
 

@@ -13,11 +13,19 @@ from scipy.interpolate import RegularGridInterpolator
 from perp.kernels.fluid import fields as fluid_fields
 from perp.kernels.fluid import surface as fluid_surface
 from perp.worlds.fluid import Ball, HalfSpace, Union
-from perp.worlds.fluid.flow import carry_particles, collect_velocity, drop_pressure, return_velocity
-from perp.worlds.fluid.grid import StaggeredGrid
+from perp.worlds.fluid.flow import (
+    IN_CELL,
+    MOST_EXCESS,
+    NARROW,
+    carry_particles,
+    collect_velocity,
+    drop_pressure,
+    find_attached,
+    find_surface,
+    return_velocity,
+)
 from perp.worlds.fluid.pressure import LEAST_SHARE, make_pressure_problem
-from perp.worlds.fluid.surface import IN_CELL, MOST_EXCESS, NARROW, find_attached, find_surface
-from perp.worlds.fluid.vessel import Vessel
+from perp.worlds.fluid.vessel import StaggeredGrid, Vessel
 
 GRIDS = {"plane": ((7, 5), (0.3, -0.2)), "space": ((4, 5, 3), (0.1, -0.4, 0.2)), "one column": ((1, 6), (0.0, 0.0))}
 H = 0.25

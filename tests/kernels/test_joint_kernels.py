@@ -8,7 +8,8 @@ from plain_kernels import needs_compiler
 from scipy.spatial.transform import Rotation
 
 from perp.kernels.worlds import joints_points, joints_turns, quaternions
-from perp.worlds.rigid3d.joints import Ball, Distance, Fixed, Hinge, JointSet, Universal
+from perp.worlds.rigid3d.joint_set import JointSet
+from perp.worlds.rigid3d.joints import Ball, Distance, Fixed, Hinge, Universal
 from perp.worlds.rigid3d.poses import Poses
 
 

@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 
 import perp
 from perp import BlockGaussSeidel
-from perp.solvers.splitting.local_blocks import padded_blocks
+from perp.solvers.splitting.block_gauss_seidel import padded_blocks
 
 MODELS = ["box", "cone", "convex", "disc"]
 FRICTION = [0.0, 1e-3, 0.1, 0.5, 1.0, 3.0, 30.0]

@@ -13,7 +13,7 @@ import perp
 from perp.kernels.storages import planar_pairs
 from perp.kernels.sweeps import planar_blocked, planar_modulus
 from perp.problems.inputs import freeze
-from perp.solvers.splitting.block_sweeps import make_block_sweeper
+from perp.solvers.splitting.block_gauss_seidel import make_block_sweeper
 from perp.solvers.splitting.sweeps import make_sweeper
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-13}

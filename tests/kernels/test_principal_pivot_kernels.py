@@ -14,7 +14,7 @@ import perp
 from perp.kernels.pivoting import principal_pivots as kernels
 from perp.kernels.pivoting.principal_pivots import FIXED, FREE, LOWER, UPPER
 from perp.problems.inputs import freeze
-from perp.solvers.pivoting.index_set_walk import IndexSetWalk, number_of_sets
+from perp.solvers.pivoting.all_solutions import IndexSetWalk, number_of_sets
 
 
 def make(A, b, lower=0.0, upper=np.inf, side=None):

@@ -23,8 +23,7 @@ from perp.lab.runs.runner import Reporter
 from perp.lab.work.solve import thinned
 from perp.solvers import roster
 from perp.solvers.method import Method, State
-from perp.solvers.results.history import History
-from perp.solvers.results.status import Status
+from perp.solvers.results import History, Status
 from perp.solvers.roster import suitable_methods
 from perp.solvers.stopping import Stopping
 from perp.version import __version__

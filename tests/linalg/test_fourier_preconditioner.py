@@ -9,7 +9,7 @@ from hypothesis import assume, given
 
 import perp
 from perp.linalg.preconditioners import FourierPreconditioner
-from perp.problems.operators.convolution.rough_inverse import wrap_around
+from perp.problems.operators.convolution import wrap_around
 
 
 @given(strategies.convolutions(symmetric=True))

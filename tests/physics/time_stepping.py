@@ -12,9 +12,8 @@ import numpy as np
 import perp
 from perp.gallery import Scene, make
 from perp.problems.problem import Problem
-from perp.solvers.fit import misfit
-from perp.solvers.method import Method
-from perp.solvers.results.result import Result
+from perp.solvers.method import Method, misfit
+from perp.solvers.results import Result
 from perp.solvers.roster import BY_NAME, default_methods
 
 MODELS = ("box", "cone", "convex", "disc")

@@ -8,7 +8,7 @@ from scipy import sparse
 
 import perp
 from perp.errors import InvalidProblem
-from perp.problems.operators.sparse_lu import factor_sparse
+from perp.problems.operators.masses import factor_sparse
 
 
 def test_a_regular_matrix_with_holes_in_its_diagonal_is_factored():

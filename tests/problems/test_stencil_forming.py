@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import perp
-from perp.problems.operators.forming import listen_for_forming
+from perp.problems.operators.base import listen_for_forming
 
 
 def test_products_and_the_diagonal_of_a_stencil_form_nothing(caplog):

@@ -9,7 +9,7 @@ import perp
 from perp import gallery
 from perp.solvers.newton.fischer.fischer import Fischer
 from perp.solvers.newton.minimum_map.minimum_map import MinimumMap
-from perp.solvers.wrappers.warm_started import warm_started_by
+from perp.solvers.wrappers import warm_started_by
 
 
 @pytest.mark.parametrize(("tol", "problems"), [(1e-2, 100), (1e-8, 25)])

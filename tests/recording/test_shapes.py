@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from perp.recording import ContactFrame, Frame, Shape
-from perp.recording.shapes import place_shapes, rotation_matrices
+from perp.recording.frame import place_shapes, rotation_matrices
 
 QUARTER = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])
 """About z."""

@@ -7,8 +7,8 @@ import pytest
 
 import perp
 from perp.scenes import kinds, make
-from perp.scenes.gears import Gear
-from perp.scenes.plane_turns import turned
+from perp.scenes.machines import Gear
+from perp.scenes.shared import turned
 from perp.worlds.rigid3d.poses import Poses
 
 pytest.importorskip("mujoco")

@@ -8,7 +8,7 @@ import pytest
 import perp
 from perp.problems.islands import split_islands
 from perp.scenes import kinds, make
-from perp.scenes.rocks import rock_vertices
+from perp.scenes.machines import rock_vertices
 
 pytest.importorskip("mujoco")
 

@@ -14,9 +14,8 @@ from perp.lab.results import to_json
 from perp.problems.files import load, load_solution
 from perp.recording import Recording
 from perp.simulation import ContactSummary, LiquidSummary, ProblemFolder, simulate
-from perp.simulation.kinds import CONTACTS, LIQUID_STATISTICS, LIQUIDS, OTHERS, STATISTICS, kind_of
-from perp.simulation.recorder import open_recorder
-from perp.simulation.step import measure_step
+from perp.simulation.run import measure_step, open_recorder
+from perp.simulation.summary import CONTACTS, LIQUID_STATISTICS, LIQUIDS, OTHERS, STATISTICS, kind_of
 from perp.worlds.world import World
 
 DT = 1 / 120

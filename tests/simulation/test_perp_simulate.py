@@ -13,7 +13,7 @@ from small_worlds import Pucks, pucks
 import perp
 from perp.recording import Recording
 from perp.scenes import catalogue
-from perp.viewer.sessions.replay import read_recipe
+from perp.viewer.replay import read_recipe
 
 CLOCKED = ("collide_seconds", "assemble_seconds", "solve_seconds", "move_seconds", "seconds")
 

@@ -15,9 +15,9 @@ from perp.lab.results import to_json
 from perp.problems.files import load, load_solution
 from perp.recording import Recording
 from perp.simulation import Ending, ProblemFolder, simulate
-from perp.simulation.kinds import kind_of
-from perp.simulation.recorder import open_recorder
+from perp.simulation.run import open_recorder
 from perp.simulation.settings import make_solve
+from perp.simulation.summary import kind_of
 
 DT = 0.01
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import perp
 from perp.problems.residuals import Watch
-from perp.solvers.results.best_answer import BestAnswer
+from perp.solvers.results import BestAnswer
 
 PROBLEM = perp.LCP(np.eye(2), [-1.0, 1.0])
 

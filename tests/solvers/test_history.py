@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perp.solvers.results.history import History, join_histories
+from perp.solvers.results import History, join_histories
 
 ROWS = [(0, 0.0, 3.0, 9.0, 1), (10, 0.5, 1.0, 1.0, 2)]
 COUNTED = [{"pivots": 0.0}, {"pivots": 4.0, "factors": 2.0}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 import perp
-from perp.solvers.logs import log_solve, logger
+from perp.solvers.progress import log_solve, logger
 
 PROBLEM = perp.LCP([[4.0, -1.0], [-1.0, 4.0]], [-3.0, 2.0])
 

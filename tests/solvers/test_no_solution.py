@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import perp
 from perp import BoxLCP, gallery, verify_certificate
-from perp.solvers.no_solution.projection import find_dependent_rows, leave_over
+from perp.solvers.no_solution.program import find_dependent_rows, leave_over
 from perp.solvers.no_solution.search import find_no_solution, search_no_solution
 
 INF = np.inf

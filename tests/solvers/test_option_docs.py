@@ -11,7 +11,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from perp.solvers.method import Method
-from perp.solvers.options.docs import About, option_docs
+from perp.solvers.options import About, option_docs
 from perp.solvers.roster import METHODS
 
 OPTIONS = [(method, each.name) for method in METHODS for each in fields(method)]

@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from perp.solvers.options.words import read_word, read_words
+from perp.solvers.options import read_word, read_words
 from perp.solvers.pivoting.lemke import Lemke
 from perp.solvers.splitting.gauss_seidel import PSOR
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.sparse.linalg import LinearOperator
 
 import perp
-from perp.solvers.results.result import Attempt
+from perp.solvers.results import Attempt
 
 PROBLEM = perp.LCP([[4.0, -1.0], [-1.0, 4.0]], [-3.0, 2.0])
 ANY_PROBLEM = st.one_of(strategies.lcps(), strategies.box_lcps(), strategies.contact_problems())

@@ -17,10 +17,10 @@ from strategies import SEEDS, explicit, spd_matrix
 import perp
 from perp.errors import MethodRefused
 from perp.problems.islands import split_islands
-from perp.solvers.fit import misfit
 from perp.solvers.islands.islands import solve_islands
 from perp.solvers.islands.results import combine
 from perp.solvers.loop import SolveInterrupted
+from perp.solvers.method import misfit
 from perp.solvers.roster import default_methods
 
 

@@ -10,7 +10,7 @@ import pytest
 import strategies
 
 import perp
-from perp.solvers.results.history import History
+from perp.solvers.results import History
 
 THREADS = 8
 

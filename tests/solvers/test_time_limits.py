@@ -26,12 +26,11 @@ from perp.problems.certificates import sharpening
 from perp.problems.deadline import NEVER, OutOfTime, Pace, deadline, hold, lift, watched
 from perp.problems.operators.base import FILLING
 from perp.solvers.auto import contact_starts
-from perp.solvers.fit import misfit
-from perp.solvers.islands import turns as island_turns
-from perp.solvers.method import Method, State
+from perp.solvers.islands import results as island_turns
+from perp.solvers.method import Method, State, misfit
 from perp.solvers.newton.cone.state import ConeSweeps
 from perp.solvers.no_solution import program as no_solution_program
-from perp.solvers.no_solution import projection as no_solution_projection
+from perp.solvers.no_solution import program as no_solution_projection
 from perp.solvers.no_solution import search as no_solution
 from perp.solvers.no_solution.search import search_no_solution
 from perp.solvers.polishing.polish import polish

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
-from perp.viewer.serving.access import Access
-from perp.viewer.serving.assets import Page
-from perp.viewer.serving.server import listen, make_server
+from perp.viewer.pages import Page
+from perp.viewer.server import Access, listen, make_server
 
 PAGE = Page(
     html="""<!doctype html>

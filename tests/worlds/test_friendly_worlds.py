@@ -236,11 +236,11 @@ def test_what_is_no_solver_is_told_how_to_become_one(name, solve):
     assert world.fingerprint() == before
 
 
-def test_a_rule_for_warm_starts_is_one_of_three():
+def test_a_rule_for_warm_starts_is_one_of_two():
     world = discs()
     with pytest.raises(ValueError, match=r"warm_rule is 'energie'; did you mean 'energy'"):
         world.warm_rule = "energie"
-    for rule in ("residual", "always", "energy"):
+    for rule in ("always", "energy"):
         world.warm_rule = rule
         assert world.warm_rule == rule
 

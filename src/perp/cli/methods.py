@@ -13,7 +13,7 @@ from perp.cli.errors import CommandError
 from perp.errors import suggest
 from perp.lab import results
 from perp.solvers import roster
-from perp.solvers.options.docs import About, option_docs
+from perp.solvers.options import About, option_docs
 
 if TYPE_CHECKING:
     from perp.solvers.method import Method

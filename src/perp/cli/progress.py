@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from perp.lab.survey import SurveyRow
     from perp.simulation.run import OnStep
     from perp.solvers.loop import Progress
-    from perp.worlds.report import StepReport
+    from perp.worlds.world import StepReport
 
 OnCount: TypeAlias = Callable[[int], object]
 """Called with the number of frames that there are so far."""

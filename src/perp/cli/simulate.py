@@ -34,11 +34,12 @@ from perp.errors import FileFormatError, InvalidProblem, MethodRefused, MissingA
 from perp.extras import h5py, matplotlib
 from perp.lab import results, scene_picture
 from perp.problems import inputs
-from perp.simulation import recorder, settings
-from perp.simulation import result_text as result_texts
+from perp.simulation import result as run_results
+from perp.simulation import run as run_loop
+from perp.simulation import settings
 
 if TYPE_CHECKING:
-    from perp.recording.frame_writer import FrameWriter
+    from perp.recording.writer import FrameWriter
     from perp.scenes import Scene
     from perp.simulation import ProblemFolder, SimulationResult
     from perp.simulation.run import OnStep
@@ -233,7 +234,7 @@ class Targets:
     def open_recorder(self, run: Run, settings: RunSettings, stack: ExitStack) -> FrameWriter | None:
         if self.record is None:
             return None
-        return stack.enter_context(recorder.record_run(self.record, settings, run.method_options))
+        return stack.enter_context(run_loop.record_run(self.record, settings, run.method_options))
 
     def draw(self, run: Run, result: SimulationResult) -> None:
         if self.plot is not None:
@@ -258,7 +259,7 @@ def show(run: Run, result: SimulationResult, targets: Targets, frames: int | Non
         typer.echo(results.to_json(describe_run(run, result) | targets.written()))
         return
 
-    typer.echo(result_texts.result_text(result, run.method_options))
+    typer.echo(run_results.result_text(result, run.method_options))
     for name, path in targets.written().items():
         if path is not None:
             typer.echo(f"wrote {path}{f' ({frames} frames)' if name == 'record' else ''}")

@@ -16,10 +16,10 @@ from perp.errors import FileFormatError, InvalidProblem, MethodRefused, MissingA
 from perp.lab import results
 from perp.problems import files, friction
 from perp.solvers import api, loop, roster, stopping
+from perp.solvers import options as wordss
 from perp.solvers.auto import explain as explains
 from perp.solvers.islands import islands as islandss
 from perp.solvers.islands import results as resultss
-from perp.solvers.options import words as wordss
 
 LAWS = ("box", "cone", "convex")
 """Those that need nothing but the coefficients of friction."""
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from perp.problems.inputs import Vector
     from perp.problems.problem import Problem
     from perp.solvers.method import Method
-    from perp.solvers.results.result import Result
+    from perp.solvers.results import Result
 
 
 def solve(

@@ -30,15 +30,13 @@ from perp.cli.options import (
 from perp.cli.simulate import Run, build_scene, naming
 from perp.cli.solve import choose
 from perp.errors import FileFormatError, MissingExtra
-from perp.viewer import messages
-from perp.viewer.serving import assets, export, server
-from perp.viewer.sessions import recorded_run, refusals, replay
+from perp.viewer import choices, messages, pages, replay, server, simulation
 
 if TYPE_CHECKING:
     from perp.cli.progress import OnCount
     from perp.viewer.messages import Start
-    from perp.viewer.serving.assets import Page
-    from perp.viewer.sessions.recorded_run import RecordedRun
+    from perp.viewer.pages import Page
+    from perp.viewer.simulation import RecordedRun
 
 DEFAULT_SCENE = "stack"
 DEFAULT_STEPS = 300
@@ -118,9 +116,9 @@ def view(
         _refuse("--export writes a file and starts no server", {"--port": port, "--no-browser": no_browser or None})
         _require_target(export)
     with refusing(OSError, MissingExtra):
-        page = assets.read_page()
+        page = pages.read_page()
         if export is None:
-            assets.require_packages()
+            pages.require_packages()
     if replay is None:
         count = DEFAULT_STEPS if steps is None else steps
         start = _check_scene(
@@ -224,14 +222,14 @@ def _show(start: Start, page: Page, port: int, *, browse: bool) -> None:
 
 
 def _export(start: Start, page: Page, count: int, path: Path) -> None:
-    with refusing(refusals.Refusal, OSError, MemoryError):
+    with refusing(choices.Refusal, OSError, MemoryError):
         with progress.counting_frames(count) as on_step:
             run = _record(start, count, on_step)
-        written = export.export_page(path, run, f"perp: {_name(start)}", page)
+        written = pages.export_page(path, run, f"perp: {_name(start)}", page)
     typer.echo(f"wrote {path}: {len(run.frames):,} frames, {written / 1e6:.1f} MB; it opens in any browser, offline")
-    if written > export.LARGE:
+    if written > pages.LARGE:
         typer.echo(
-            f"perp: warning: browsers take long to open more than {export.LARGE / 1e6:.0f} MB; use fewer steps",
+            f"perp: warning: browsers take long to open more than {pages.LARGE / 1e6:.0f} MB; use fewer steps",
             err=True,
         )
     if run.note is not None:
@@ -243,7 +241,7 @@ def _record(start: Start, count: int, on_step: OnCount | None) -> RecordedRun:
     if start.replay is not None:
         return replay.load_recording(start.replay, on_step)
 
-    return recorded_run.run_steps(start, count, on_step)
+    return simulation.run_steps(start, count, on_step)
 
 
 def _name(start: Start) -> str:

@@ -26,9 +26,8 @@ from perp.lab.runs.runner import Here, Reporter, Runner, Trial
 from perp.lab.work.recipes import gallery, make_instance
 from perp.problems.files.replacement import replacing
 from perp.problems.problem import Problem
-from perp.recording.description import package_versions
-from perp.solvers.fit import misfit
-from perp.solvers.method import Method
+from perp.recording.frame import package_versions
+from perp.solvers.method import Method, misfit
 from perp.solvers.roster import BY_NAME, default_methods, suitable_methods
 from perp.solvers.stopping import Stopping
 

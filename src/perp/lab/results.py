@@ -17,7 +17,7 @@ from perp.problems.files.archive import open_archive, write_archive
 from perp.problems.files.guard import Budget, FileGuard
 from perp.problems.files.replacement import replacing
 from perp.problems.inputs import Vector
-from perp.solvers.results.result import Result
+from perp.solvers.results import Result
 from perp.solvers.stopping import Stopping
 from perp.version import __version__
 

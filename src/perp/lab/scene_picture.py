@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from perp.extras import matplotlib
 from perp.lab import scene_picture_bodies, scene_picture_liquid
 from perp.lab.palette import INK, LINE, MUTED, PAPER, SERIES
-from perp.recording.frame import Frame, LiquidFrame, LiquidGrid
-from perp.recording.shapes import Shape
+from perp.recording.frame import Frame, LiquidFrame, LiquidGrid, Shape
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

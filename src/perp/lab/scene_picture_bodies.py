@@ -32,8 +32,7 @@ from perp.lab.scene_picture import (
     round_length,
 )
 from perp.lab.scene_picture_triangles import NOTHING, Surface, find_covered, find_nearest, linear_over, make_surface
-from perp.recording.frame import Frame
-from perp.recording.shapes import Shape, place_shapes
+from perp.recording.frame import Frame, Shape, place_shapes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

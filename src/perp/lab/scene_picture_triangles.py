@@ -13,8 +13,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.recording.frame import Frame
-from perp.recording.shapes import Shape, place_shapes
+from perp.recording.frame import Frame, Shape, place_shapes
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

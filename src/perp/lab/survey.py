@@ -28,9 +28,8 @@ from perp.problems.files.replacement import replacing
 from perp.problems.friction import ContactProblem
 from perp.problems.problem import Problem
 from perp.solvers.api import solve
-from perp.solvers.fit import misfit
-from perp.solvers.method import Method
-from perp.solvers.results.status import Status
+from perp.solvers.method import Method, misfit
+from perp.solvers.results import Status
 from perp.solvers.roster import suitable_methods
 
 NOT_READ = "NOT_READ"

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.problems.coefficients import checked_friction, find_levers, require_dimension
+from perp.problems.contact_laws import checked_friction, find_levers, require_dimension
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import (
     EntriesLike,

@@ -12,8 +12,13 @@ from numpy.typing import NDArray
 from perp.errors import InvalidProblem, suggest
 from perp.kernels.contacts import cones, contact_bounds
 from perp.problems.box import checked_bounds
-from perp.problems.coefficients import checked_friction, find_levers, find_strength, require_dimension
-from perp.problems.contact_projection import nearest_of_contacts
+from perp.problems.contact_laws import (
+    checked_friction,
+    find_levers,
+    find_strength,
+    nearest_of_contacts,
+    require_dimension,
+)
 from perp.problems.inputs import (
     Matrix,
     MatrixLike,
@@ -178,7 +183,7 @@ class ContactProblem(Problem):
 
     @cached_property
     def levers(self) -> Matrix:
-        """What each row of a contact is measured by (`perp.problems.coefficients`), one line a contact."""
+        """What each row of a contact is measured by (`perp.problems.contact_laws`), one line a contact."""
         return find_levers(self.friction, self.dimension)
 
     def normal_speeds(self, x: Vector) -> Vector:

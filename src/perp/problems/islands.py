@@ -17,7 +17,7 @@ from perp.errors import InvalidProblem
 from perp.problems.box import BoxLCP
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import PointLike, Vector, as_vector, freeze, require_count
-from perp.problems.island_cut import NOWHERE, Cut, Numbers, find_components
+from perp.problems.island_matrices import NOWHERE, Cut, Numbers, find_components
 from perp.problems.lcp import LCP
 from perp.problems.operators import Operator
 from perp.problems.problem import Problem

@@ -12,7 +12,7 @@ large x.
 
 The contacts of the convex model have the natural map of their cone, x - P_K(x - s y), with one s a contact. Tangents in
 a disc, whose radius is given (model `disc`) or stands at the normal impulse (`cone`), have that of the disc. Rows with
-coefficients of their own are measured in the units of their levers [N s, m/s] (`perp.problems.coefficients`).
+coefficients of their own are measured in the units of their levers [N s, m/s] (`perp.problems.contact_laws`).
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ NO_END = 2**60
 def open_columns(guard: FileGuard, stack: ExitStack) -> ColumnGroup:
     """The root of the file, open until the stack is closed; also of one that is still being written."""
     h5py.require()
-    guard.path.open("rb").close()  # what cannot be read at all is told in the words that `open` has for it
+    guard.path.open("rb").close()  # a file that cannot be read at all raises what `open` raises
     with blaming(guard):
         reject_broken_heaps(guard)
         source = stack.enter_context(UnfinishedFile(guard)) if is_unfinished(guard.path) else guard.path
@@ -142,7 +142,7 @@ def is_unfinished(path: Path) -> bool:
 
 
 class UnfinishedFile(io.RawIOBase):
-    """The bytes of the file but for its superblock, which says that nobody writes to it and that it has no end.
+    """The bytes of the file but for its superblock, which says that no program writes to it and that it has no end.
 
     A writer that is still at work adds to the file; what is not there yet is shown as zeros.
     """

@@ -45,7 +45,7 @@ class SceneKind:
         return self.iterations if asked is None and method == self.method else asked
 
     def facts(self) -> dict[str, Any]:
-        """All that can be told of it in plain words and numbers, but for its options."""
+        """Everything about it in plain words and numbers, except its options."""
         return {
             "name": self.name,
             "group": self.group,
@@ -76,8 +76,8 @@ class Scene:
         return self.kind.dt
 
     def __repr__(self) -> str:
-        told = "".join(f", {name}={value}" for name, value in self.options.items())
-        return f"<Scene {self.name}: seed={self.seed}{told}>"
+        options = "".join(f", {name}={value}" for name, value in self.options.items())
+        return f"<Scene {self.name}: seed={self.seed}{options}>"
 
 
 _CATALOGUE: dict[str, SceneKind] = {}

@@ -22,6 +22,7 @@ from perp.errors import InvalidProblem
 from perp.gallery.options import About
 from perp.problems.inputs import Vector
 from perp.scenes.catalogue import scene
+from perp.scenes.shared import Friction
 from perp.worlds.rigid2d import Discs, DiscWorld, HalfPlane
 
 MOST = 100_000
@@ -37,7 +38,6 @@ DENSITY = 10.0
 Count = Annotated[int, About("number of discs", 1, MOST)]
 Width = Annotated[float, About("distance of the walls [m]", 0.0, 1e6)]
 Radius = Annotated[float, About("of the discs [m]", 1e-3, 1e3)]
-Friction = Annotated[float, About("coefficient of friction", 0.0)]
 Restitution = Annotated[float, About("share of the speed that a bounce gives back", 0.0, 1.0)]
 
 

@@ -4,11 +4,9 @@ result = perp.simulate("pool1", 100)
 print(result)
 """
 
-from perp.simulation.kinds import ContactSummary, LiquidSummary
-from perp.simulation.problem_folder import ProblemFolder
 from perp.simulation.result import SimulationResult
-from perp.simulation.run import simulate
-from perp.simulation.summary import Ending, Summary
+from perp.simulation.run import ProblemFolder, simulate
+from perp.simulation.summary import ContactSummary, Ending, LiquidSummary, Summary
 
 __all__ = [
     "ContactSummary",

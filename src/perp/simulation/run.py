@@ -1,4 +1,4 @@
-"""`perp.simulate`: a world taken through many steps with one method."""
+"""`perp.simulate`: a world taken through many steps with one method, measured, and its frames and problems in files."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from perp.errors import StateNotFinite
+from perp.errors import FileFormatError, StateNotFinite, suggest
+from perp.extras import h5py
+from perp.problems.files import save
 from perp.problems.inputs import require_count
-from perp.recording.frame import Frame, LiquidFrame
-from perp.recording.frame_writer import FrameWriter
+from perp.recording.frame import Description, Frame, LiquidFrame, package_versions
+from perp.recording.writer import FrameWriter, LiquidRecorder, Recorder
 from perp.scenes.catalogue import Scene
-from perp.simulation.kinds import kind_of
-from perp.simulation.problem_folder import ProblemFolder
-from perp.simulation.recorder import record_run
 from perp.simulation.result import SimulationResult
 from perp.simulation.settings import AnyMethod, RunSettings, read_settings
-from perp.simulation.step import take_step
-from perp.simulation.summary import Ending
-from perp.solvers.results.status import Status
-from perp.worlds.report import StepReport
-from perp.worlds.world import World
+from perp.simulation.summary import Ending, kind_of
+from perp.solvers.results import Status
+from perp.worlds.world import Solve, StepReport, World
 
 OnStep = Callable[[StepReport, Mapping[str, float]], object]
 
@@ -156,3 +156,142 @@ def _status(report: StepReport) -> Status | None:
 
 def _with(world: World, report: StepReport | None, statistics: Mapping[str, float]) -> Frame | LiquidFrame:
     return replace(world.frame(report), statistics=statistics)
+
+
+# One step of a world, and what is measured of it.
+
+
+class TakenStep(NamedTuple):
+    """What a step did."""
+
+    report: StepReport
+    statistics: dict[str, float]
+    """As `kind_of(world)` names them; NaN for what is not known."""
+
+
+def take_step(world: World, dt: float, solve: Solve) -> TakenStep:
+    """Every run of a world is made of these."""
+    report = world.step(dt, solve)
+    return TakenStep(report, measure_step(world, report))
+
+
+def measure_step(world: World, report: StepReport) -> dict[str, float]:
+    """The statistics of a step, as `kind_of(world)` names them; NaN for what is not known."""
+    found, seconds, solution = report.residuals, report.seconds, report.solution
+    with np.errstate(all="ignore"):
+        energy = world.energy()
+
+    def energy_error(value: float | None) -> float:
+        return value if value is not None else 0.0 if report.problem.n == 0 else np.nan
+
+    measured = {
+        "residual": found.residual,
+        "energy_mean": energy_error(found.energy_mean),
+        "energy_max": energy_error(found.energy_max),
+        "iterations": float(report.iterations),
+        "converged": float(getattr(solution, "success", False)),
+        "warm": float(report.x0 is not None),
+        "rows": float(report.problem.n),
+        "energy": energy,
+        "collide_seconds": seconds.collide,
+        "assemble_seconds": seconds.assemble,
+        "solve_seconds": seconds.solve,
+        "move_seconds": seconds.move,
+        "seconds": seconds.total,
+        **report.measures(),
+    }
+    return {name: measured.get(name, np.nan) for name in kind_of(world).statistics}
+
+
+# Where the frames of a run go, and the problems of its steps.
+
+
+def record_run(
+    path: str | os.PathLike[str], settings: RunSettings, method_options: Mapping[str, str] | None = None
+) -> FrameWriter:
+    """A recorder that also writes down what makes the run again; `method_options` as in `RunSettings.tell`.
+
+    Of a scene that took steps before, and of a world, it does not know all of it.
+    """
+    scene, world, method = settings.scene, settings.world, settings.method_name
+    run = {"run": settings.tell(method_options)}
+    if scene is None or world.steps > 0:
+        return open_recorder(path, world, settings.dt, options=run, method=method)
+    options = dict(scene.options) | run
+    return open_recorder(path, world, settings.dt, scene=scene.name, options=options, seed=scene.seed, method=method)
+
+
+def open_recorder(
+    path: str | os.PathLike[str],
+    world: World,
+    dt: float,
+    *,
+    scene: str = "",
+    options: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    method: str = "",
+) -> FrameWriter:
+    """A recorder for the frames that `simulate` makes of this world."""
+    about = Description(dt, scene, dict(options or {}), seed, method, package_versions())
+    statistics, grid = tuple(kind_of(world).statistics), world.grid()
+    if grid is not None:
+        return LiquidRecorder(path, grid, about=about, statistics=statistics)
+    frame = world.frame()
+    bodies = len(frame.position)
+    return Recorder(path, world.shapes(), bodies=bodies, dimension=frame.dimension, about=about, statistics=statistics)
+
+
+SUFFIXES = {"npz": ".npz", "fclib": ".hdf5"}
+
+
+class ProblemFolder:
+    """`DIR/step_000001.npz` (or `.hdf5`, which is FCLIB), and so on. The folder is made if need be.
+
+    Used in a `with` block, it is not left behind empty where the block ends by an error.
+
+    FCLIB knows friction cones and contacts alone: worlds with another law are refused here, problems with joints,
+    limits or motors at the first step that has one.
+    """
+
+    path: Path
+    suffix: str
+
+    def __init__(self, path: str | os.PathLike[str], world: World, form: str = "npz") -> None:
+        if form not in SUFFIXES:
+            raise ValueError(f"the format is {form!r}{suggest(form, SUFFIXES)}")
+        self.path, self.suffix = Path(path), SUFFIXES[form]
+        if form == "fclib":
+            h5py.require()
+            if world.grid() is not None:
+                raise FileFormatError(f"{self.path}: FCLIB holds contacts, and a liquid has none; dump .npz")
+            model = getattr(world, "model", "cone")
+            if model != "cone":
+                raise FileFormatError(
+                    f"{self.path}: FCLIB means the friction cone, and this world has model={model!r}; "
+                    f"choose the cone, or dump .npz"
+                )
+        older = sorted(self.path.glob("step_*"))
+        if older:
+            raise FileFormatError(f"{self.path}: problems of another run are here ({older[0].name}); name a new folder")
+        self._made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
+        self.path.mkdir(parents=True, exist_ok=True)
+
+    def __enter__(self) -> ProblemFolder:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self._remove_empty()
+
+    def _remove_empty(self) -> None:
+        """Folders that were made here and have nothing in them."""
+        for folder in self._made:
+            try:
+                folder.rmdir()
+            except OSError:  # it is not empty
+                return
+
+    def write(self, report: StepReport) -> None:
+        save(report.problem, self.path / f"step_{report.step:06d}{self.suffix}", x=report.x)

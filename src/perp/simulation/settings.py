@@ -15,7 +15,7 @@ from perp.scenes.catalogue import Scene, make
 from perp.solvers.api import solve
 from perp.solvers.islands.islands import solve_islands
 from perp.solvers.method import Method
-from perp.solvers.results.result import Result
+from perp.solvers.results import Result
 from perp.solvers.roster import make_method
 from perp.solvers.stopping import Stopping
 from perp.worlds.world import Solve, World
@@ -66,7 +66,7 @@ class RunSettings:
         could be told.
         """
         world, method = self.world, self.method
-        told = {
+        facts = {
             "model": getattr(world, "model", None),
             "warm_start": getattr(world, "warm_start", None) if self.warm_start is None else self.warm_start,
             "contact_compliance": getattr(world, "contact_compliance", None),
@@ -76,11 +76,11 @@ class RunSettings:
             "max_iterations": self.max_iterations,
         }
         if self.max_seconds is not None:
-            told["max_seconds"] = self.max_seconds
+            facts["max_seconds"] = self.max_seconds
         if method_options is None and isinstance(method, str | Method):
             options = changed_options(method) if isinstance(method, Method) else {}
             method_options = {name: _word(value) for name, value in options.items()}
-        return told if method_options is None else told | {"method_options": dict(method_options)}
+        return facts if method_options is None else facts | {"method_options": dict(method_options)}
 
     @contextmanager
     def starting(self) -> Iterator[None]:
@@ -155,7 +155,7 @@ def _refuse_limits(**limits: object) -> None:
 
 
 def _word(value: Any) -> str:
-    """As the command line has it (`perp.solvers.options.words`)."""
+    """As the command line has it (`perp.solvers.options`)."""
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 

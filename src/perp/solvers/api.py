@@ -16,12 +16,10 @@ from perp.problems.problem import Problem
 from perp.problems.residual_scale import cold_start
 from perp.solvers.auto.chain import solve_automatically
 from perp.solvers.auto.small import is_small, solve_small
-from perp.solvers.fit import require_fit
 from perp.solvers.least_norm import IMPULSES, require_least_norm, with_least_norm
-from perp.solvers.logs import log_solve
-from perp.solvers.method import Method
-from perp.solvers.progress import AnyCallback, by_position
-from perp.solvers.results.result import Attempt, Result
+from perp.solvers.method import Method, require_fit
+from perp.solvers.progress import AnyCallback, by_position, log_solve
+from perp.solvers.results import Attempt, Result
 from perp.solvers.roster import default_methods, make_method
 from perp.solvers.run import conversions, run_method
 from perp.solvers.stopping import DEFAULT_STOPPING, Stopping

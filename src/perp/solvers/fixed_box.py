@@ -10,7 +10,7 @@ from perp.problems.models.fixed_box import fixed_box
 from perp.problems.models.frictionless import frictionless
 from perp.solvers.api import solve
 from perp.solvers.method import Method
-from perp.solvers.results.result import Result
+from perp.solvers.results import Result
 
 
 def solve_fixed_box(

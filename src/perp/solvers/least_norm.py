@@ -35,8 +35,7 @@ from perp.problems.residual_scale import look
 from perp.solvers.cone_interior.cone_interior import ConeInterior
 from perp.solvers.newton.cone.cone_newton import ConeNewton
 from perp.solvers.polishing.polish import polish
-from perp.solvers.results.result import Result
-from perp.solvers.results.status import Status
+from perp.solvers.results import Result, Status
 from perp.solvers.run import run_method
 from perp.solvers.stopping import Stopping
 

@@ -14,15 +14,11 @@ from perp.problems.deadline import Deadline, OutOfTime, hold, lift, now
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
-from perp.solvers.logs import log_check, logs_checks
 from perp.solvers.method import Method, State
 from perp.solvers.progress import Callback as Callback
 from perp.solvers.progress import Progress as Progress
-from perp.solvers.progress import by_position
-from perp.solvers.results.best_answer import BestAnswer
-from perp.solvers.results.history import History, Row
-from perp.solvers.results.result import Result
-from perp.solvers.results.status import Status
+from perp.solvers.progress import by_position, log_check, logs_checks
+from perp.solvers.results import BestAnswer, History, Result, Row, Status
 from perp.solvers.stopping import Stopping
 
 SECONDS_A_CALL = 0.02

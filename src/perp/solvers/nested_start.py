@@ -14,9 +14,9 @@ import numpy as np
 from perp.linalg.grid_nesting import Nesting, can_coarsen, coarsen
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
-from perp.solvers.options.docs import About
-from perp.solvers.splitting.diagonal import diagonal_objection
+from perp.solvers.options import About
 from perp.solvers.splitting.gauss_seidel import PGS
+from perp.solvers.splitting.sweeps import diagonal_objection
 
 INITIAL = ("nested", "given")
 """Options of methods that may begin in this way."""

@@ -1,14 +1,21 @@
-"""What a callback sees, and how it is called."""
+"""What a solve says meanwhile: to a callback, and through `logging`.
+
+What perp tells through `logging`; it prints nothing.
+
+All of it goes to the logger "perp": at INFO a line a solve, at DEBUG a line a check. Nobody hears it until a program
+asks: `logging.basicConfig(level=logging.INFO)`.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any, ClassVar, Protocol, cast
 
 from perp.problems.inputs import Vector
-from perp.solvers.named_access import NamedAccess
+from perp.solvers.results import NamedAccess, Result, Row
 
 SCIPY_NAME = "intermediate_result"
 """A callback whose one parameter has this name gets it by name, as from `scipy.optimize.minimize`."""
@@ -63,3 +70,41 @@ def _wants_name(callback: Callable[..., Any]) -> bool:
         return False
     by_name = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
     return [(one.name, one.kind in by_name) for one in parameters] == [(SCIPY_NAME, True)]
+
+
+logger: logging.Logger = logging.getLogger("perp")
+logger.addHandler(logging.NullHandler())
+
+
+def log_solve(result: Result) -> None:
+    """A line for a solve that has ended."""
+    if logger.isEnabledFor(logging.INFO):
+        logger.info(
+            "%s on %r: %s, residual %.3e after %d iterations, %.3g s and %.3g s of preparation",
+            result.method,
+            result.problem,
+            result.status.name,
+            result.residual,
+            result.iterations,
+            result.seconds,
+            result.setup_seconds,
+        )
+
+
+def logs_checks() -> bool:
+    """Whether somebody wants a line a check: asked once a solve, as a loop may check every few microseconds."""
+    return logger.isEnabledFor(logging.DEBUG)
+
+
+def log_check(method: str, row: Row) -> None:
+    """A line for a check."""
+    iteration, seconds, residual, merit, active = row
+    logger.debug(
+        "%s: iteration %d, %.3g s, residual %.3e, merit %.3e, active %d",
+        method,
+        iteration,
+        seconds,
+        residual,
+        merit,
+        active,
+    )

@@ -9,13 +9,12 @@ from typing import Any
 from perp.errors import suggest
 from perp.problems.problem import Problem
 from perp.solvers.cone_interior.cone_interior import ConeInterior
-from perp.solvers.fit import misfit
 from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
 from perp.solvers.gradient.mprgp import MPRGP
 from perp.solvers.gradient.pgcg import PGCG
 from perp.solvers.gradient.spg import SPG
-from perp.solvers.method import Method
+from perp.solvers.method import Method, misfit
 from perp.solvers.multilevel.multigrid import Multigrid
 from perp.solvers.newton.cone.cone_newton import ConeNewton
 from perp.solvers.newton.fischer.fischer import Fischer

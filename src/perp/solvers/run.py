@@ -11,15 +11,13 @@ from perp.problems.certificates import PROVABLE, Certificate, sharpen, verify_ce
 from perp.problems.certificates.sharpening import NEARLY_ZERO
 from perp.problems.deadline import OutOfTime
 from perp.problems.inputs import Vector, freeze
-from perp.problems.operators.base import TO_SPARSE
-from perp.problems.operators.forming import listen_for_forming
+from perp.problems.operators.base import TO_SPARSE, listen_for_forming
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
 from perp.solvers.loop import Outcome, SolveInterrupted, iterate
 from perp.solvers.method import Method
 from perp.solvers.progress import Callback
-from perp.solvers.results.result import Attempt, Result, make_message
-from perp.solvers.results.status import Status
+from perp.solvers.results import Attempt, Result, Status, make_message
 from perp.solvers.stopping import Stopping
 
 UNDECIDED = {

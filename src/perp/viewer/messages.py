@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 OptionValue = float | int | str | bool | None | tuple[float, ...]
 """What an option of a method or of a scene may be."""
@@ -16,6 +16,12 @@ Compare = Literal["off", "same_state", "own_ways"]
 """Two methods side by side: on the problem of the same state in every step, or each on its own way from now on."""
 
 SaveFormat = Literal["npz", "fclib"]
+
+Message = dict[str, Any]
+"""A word to the page, ready to become JSON."""
+
+Outgoing = Message | bytes
+"""A word, or a frame."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,7 @@ class Acknowledge:
 
 @dataclass(frozen=True)
 class Play:
-    """Take steps until told otherwise; in a replay, from the frame that is shown."""
+    """Take steps until another command; in a replay, from the frame that is shown."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Reset:
-    """Build the same scene anew; methods stay."""
+    """Build the same scene again; methods stay."""
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,8 @@ from perp.worlds.articulated import ArticulatedWorld
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts
 from perp.worlds.fluid import LiquidReport, LiquidWorld
-from perp.worlds.report import ContactReport, StepReport, StepSeconds
 from perp.worlds.warm_up import warm_up
-from perp.worlds.world import Solve, World
+from perp.worlds.world import ContactReport, Solve, StepReport, StepSeconds, World
 
 __all__ = [
     "ArticulatedWorld",

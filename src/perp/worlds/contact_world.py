@@ -20,10 +20,17 @@ from perp.linalg.contact_compliance import UNITS, contact_compliance
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_number
 from perp.recording.frame import ContactFrame, Frame
-from perp.worlds.contacts import Contacts
-from perp.worlds.report import ContactReport, StepReport, StepSeconds
-from perp.worlds.warm_start import RULES, carry_impulses, not_worse_than_cold
-from perp.worlds.world import OVERFLOWING, Solve, World, read_answer, require_callable
+from perp.worlds.contacts import RULES, Contacts, carry_impulses, not_worse_than_cold
+from perp.worlds.world import (
+    OVERFLOWING,
+    ContactReport,
+    Solve,
+    StepReport,
+    StepSeconds,
+    World,
+    read_answer,
+    require_callable,
+)
 
 LAWS = ("box", "cone", "convex")
 
@@ -63,8 +70,8 @@ class ContactWorld(World):
 
     @property
     def warm_rule(self) -> str:
-        """When the impulses of the last step are a start: "energy", "residual" or "always"
-        (`perp.worlds.warm_start.not_worse_than_cold`)."""
+        """When the impulses of the last step are a start: "energy" or "always"
+        (`perp.worlds.contacts.not_worse_than_cold`)."""
         return self._warm_rule
 
     @warm_rule.setter

@@ -10,7 +10,7 @@ from perp.problems.inputs import freeze
 
 
 class KeepsReadOnly:
-    """NumPy makes copies and unpickled arrays writable, and Numba would compile every kernel that reads them anew."""
+    """NumPy makes copies and unpickled arrays writable, and Numba would compile every kernel that reads them again."""
 
     def __getstate__(self) -> tuple[dict[str, Any], list[str]]:
         fields = dict(vars(self))

@@ -18,7 +18,7 @@ from perp.worlds.world import World
 
 @dataclass(frozen=True)
 class Guess:
-    """Impulses, or pressures, that nobody has solved for."""
+    """Impulses, or pressures, without a solve."""
 
     x: Vector
 

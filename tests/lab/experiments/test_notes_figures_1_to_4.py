@@ -16,7 +16,7 @@ from perp.lab.work.merits import MERITS
 from perp.lab.work.num4lcp_problems import make_num4lcp
 from perp.lab.work.recipes import make_instance
 from perp.problems.residuals import measure as measure_point
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 IDS = ("notes-fig1", "notes-fig2", "notes-fig3", "notes-fig4")
 

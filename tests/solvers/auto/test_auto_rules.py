@@ -15,7 +15,7 @@ from scipy.sparse.linalg import aslinearoperator
 import perp
 from perp.solvers.auto.features import Features
 from perp.solvers.auto.rules import RULES, find_rule
-from perp.solvers.fit import misfit
+from perp.solvers.method import misfit
 
 RNG = np.random.default_rng(0)
 SPD, BIG = strategies.spd_matrix(RNG, 6), strategies.spd_matrix(RNG, 220)

@@ -13,8 +13,7 @@ from perp import ConeInterior, gallery
 from perp.kernels.conic import path, run
 from perp.kernels.conic.layout import BEST, CENTRE, OWN, RATIO, VH, VT, ZH, ZT, X, Y
 from perp.solvers.cone_interior import course
-from perp.solvers.cone_interior.centred import centre_pairs
-from perp.solvers.cone_interior.starting_points import begin_cold, begin_next_to
+from perp.solvers.cone_interior.starting_points import begin_cold, begin_next_to, centre_pairs
 from perp.solvers.cone_interior.state import answer as found
 from perp.solvers.cone_interior.state import run_kernel
 

@@ -16,7 +16,7 @@ from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems import DenseSymmetric
 from perp.solvers.gradient.admm import ADMM
 from perp.solvers.gradient.apgd import APGD
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 contacts = st.tuples(strategies.contact_problems(), st.sampled_from(["convex", "disc", "cone"])).map(
     lambda drawn: perp.ContactProblem(

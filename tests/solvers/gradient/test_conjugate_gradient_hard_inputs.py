@@ -11,9 +11,9 @@ from scipy.sparse.linalg import LinearOperator
 import perp
 from perp import BoxLCP, Status, gallery
 from perp.errors import MethodRefused
-from perp.solvers.fit import misfit
 from perp.solvers.gradient.mprgp import MPRGP
 from perp.solvers.gradient.pgcg import PGCG
+from perp.solvers.method import misfit
 
 METHODS = [PGCG(), PGCG(at_bounds="stop", rebuild="pass"), MPRGP()]
 SIZES = {"box_stack": 96, "boxed_stack": 96, "infeasible_psd": 90, "hilbert": 8, "murty": 6, "several_solutions": 5}

@@ -15,8 +15,8 @@ from scipy.sparse.linalg import LinearOperator
 import perp
 from perp import BoxLCP, gallery
 from perp.linalg.preconditioners import BY_NAME
-from perp.solvers.gradient.largest_eigenvalue import estimate_largest_eigenvalue
 from perp.solvers.gradient.mprgp import MPRGP
+from perp.solvers.gradient.projection import estimate_largest_eigenvalue
 
 PROBLEMS = st.one_of(strategies.lcps(), strategies.box_lcps())
 TWINS = {"none": None, "jacobi": diagonal, "symmetric_gauss_seidel": gauss_seidel}

@@ -15,7 +15,7 @@ from perp.errors import MethodRefused
 from perp.linalg.multigrid.level_table import COARSEST
 from perp.problems.operators import StencilOperator
 from perp.solvers.multilevel.multigrid import Multigrid
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 
 def objective(problem, x):

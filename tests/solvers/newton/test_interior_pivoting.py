@@ -9,7 +9,7 @@ import perp
 from perp import gallery
 from perp.solvers.newton.interior.interior_pivoting import InteriorPivoting
 from perp.solvers.newton.interior.interior_point import InteriorPoint
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 
 def cold(kind, n, seed, **options):

@@ -10,10 +10,9 @@ from scipy import sparse
 
 import perp
 from perp import BoxLCP, gallery
-from perp.solvers.newton.interior.central_path import CentralPath
-from perp.solvers.newton.interior.interior_point import LAST_SHARE, InteriorPoint
-from perp.solvers.results.status import Status
-from perp.solvers.scaling import symmetric_scales
+from perp.solvers.newton.interior.interior_point import LAST_SHARE, CentralPath, InteriorPoint
+from perp.solvers.results import Status
+from perp.solvers.symmetry import symmetric_scales
 
 FORMS = ("dense", "sparse", "body", "augmented")
 

@@ -15,9 +15,9 @@ from scipy.sparse.linalg import LinearOperator
 import perp
 from perp import BoxLCP, Status, gallery
 from perp.errors import MethodRefused
-from perp.solvers.fit import misfit
+from perp.solvers.method import misfit
+from perp.solvers.newton.minimum_map.equation import gradient, held_direction, newton_direction
 from perp.solvers.newton.minimum_map.minimum_map import MinimumMap
-from perp.solvers.newton.minimum_map.state import gradient, held_direction, newton_direction
 
 PROBLEMS = st.one_of(strategies.lcps(), strategies.box_lcps())
 OF_NOTES = MinimumMap(singular="stop", fallback="none")

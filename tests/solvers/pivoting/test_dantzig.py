@@ -15,7 +15,7 @@ from perp import BoxLCP, Status, gallery
 from perp.errors import MethodRefused
 from perp.kernels.pivoting import dantzig as kernels
 from perp.solvers.pivoting.dantzig import Dantzig, FrictionBounds
-from perp.solvers.scaling import symmetric_scales
+from perp.solvers.symmetry import symmetric_scales
 
 ORDERS = ("most_violated", "least_index")
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import perp
 from perp import gallery
-from perp.solvers.pivoting.friction_bounds import CAUTION, FIRST_SHARE, LEAST_SHARE, SAME_BOUNDS, FrictionBounds
+from perp.solvers.pivoting.pivot_state import CAUTION, FIRST_SHARE, LEAST_SHARE, SAME_BOUNDS, FrictionBounds
 
 
 def begin(*limit):
@@ -22,7 +22,7 @@ def begin(*limit):
 @given(problem=strategies.contact_problems(), seed=strategies.SEEDS)
 def test_they_begin_as_friction_times_the_normal_impulse(problem, seed):
     x = problem.project(np.random.default_rng(seed).standard_normal(problem.n))
-    bounds = FrictionBounds.begin(problem, x)
+    bounds = FrictionBounds.of(problem, x)
     tangents = [3 * c + t for c in range(problem.contacts) for t in (1, 2)]
     np.testing.assert_array_equal(bounds.rows, tangents)
     np.testing.assert_allclose(
@@ -32,7 +32,7 @@ def test_they_begin_as_friction_times_the_normal_impulse(problem, seed):
 
 def test_a_contact_in_the_plane_has_one_tangent():
     problem = perp.ContactProblem(np.eye(4), [-1.0, 0.5, -2.0, 0.5], [0.5, 0.25], dimension=2)
-    bounds = FrictionBounds.begin(problem, np.array([1.0, 0.0, 2.0, 0.0]))
+    bounds = FrictionBounds.of(problem, np.array([1.0, 0.0, 2.0, 0.0]))
     np.testing.assert_array_equal(bounds.rows, [1, 3])
     np.testing.assert_array_equal(bounds.limit, [0.5, 0.5])
 

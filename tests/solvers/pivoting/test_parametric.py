@@ -13,7 +13,7 @@ from perp import BlockPrincipal, BoxLCP, gallery
 from perp.kernels.pivoting import parametric as kernels
 from perp.linalg import choose_system
 from perp.solvers.pivoting.parametric import Path
-from perp.solvers.scaling import symmetric_scales
+from perp.solvers.symmetry import symmetric_scales
 
 PROBLEMS = st.one_of(strategies.lcps(), strategies.box_lcps())
 INF = np.inf

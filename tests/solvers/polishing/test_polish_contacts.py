@@ -13,7 +13,7 @@ import perp
 from perp import gallery
 from perp.problems.friction import MODELS, ContactProblem
 from perp.problems.residuals import Watch
-from perp.solvers.polishing import contacts as polish_contacts
+from perp.solvers.polishing import polish as polish_contacts
 from perp.solvers.polishing import polish as polishing
 from perp.solvers.polishing.polish import polish
 

@@ -12,10 +12,18 @@ import perp
 from perp import gallery
 from perp.linalg.free_systems.block_rows import BlockDiagonal
 from perp.solvers.polishing import systems as polish_systems
-from perp.solvers.polishing.krylov import BlockProducts, LeastSquares, ProductSystem
 from perp.solvers.polishing.polish import polish
 from perp.solvers.polishing.rows import guess_sides, repair
-from perp.solvers.polishing.systems import SmallLeastSquares, SmallSystem, Systems, cost_in_seconds, is_affordable
+from perp.solvers.polishing.systems import (
+    BlockProducts,
+    LeastSquares,
+    ProductSystem,
+    SmallLeastSquares,
+    SmallSystem,
+    Systems,
+    cost_in_seconds,
+    is_affordable,
+)
 
 
 def some_rows(n: int, seed: int = 0) -> np.ndarray:

@@ -11,8 +11,7 @@ from perp import Status, gallery
 from perp.errors import MethodRefused
 from perp.solvers.reformulation.bridges.bridge import Ending
 from perp.solvers.reformulation.bridges.clarabel import ConeAnswer
-from perp.solvers.reformulation.cone_encoding import encode_cones
-from perp.solvers.reformulation.cone_program import ConeProgram
+from perp.solvers.reformulation.cone_program import ConeProgram, encode_cones
 
 clarabel = pytest.importorskip("clarabel")
 

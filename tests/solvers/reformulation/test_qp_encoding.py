@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from strategies import SEEDS, box_lcps, factored_operator
 
 import perp
-from perp.solvers.reformulation.encoding import encode
-from perp.solvers.results.status import Status
+from perp.solvers.reformulation.quadratic_program import encode
+from perp.solvers.results import Status
 
 
 def objective(problem: perp.BoxLCP, x: np.ndarray) -> float:

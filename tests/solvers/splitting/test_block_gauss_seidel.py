@@ -9,7 +9,7 @@ from scipy import sparse
 import perp
 from perp import BlockGaussSeidel
 from perp.errors import MethodRefused
-from perp.solvers.splitting.orders import ORDERS, colour, colour_contacts, make_order
+from perp.solvers.splitting.sweeps import ORDERS, colour, colour_contacts, make_order
 
 MODELS = ["box", "cone", "convex", "disc"]
 

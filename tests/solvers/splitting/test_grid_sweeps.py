@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import perp
-from perp.solvers.splitting.sweep_method import REFRESH_EVERY
+from perp.solvers.splitting.sweeps import REFRESH_EVERY
 
 SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple)
 METHODS = {

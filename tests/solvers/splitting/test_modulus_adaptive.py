@@ -10,7 +10,7 @@ import pytest
 import perp
 from perp import gallery
 from perp.solvers.splitting.modulus import AMAOR, AMGS, AMSOR
-from perp.solvers.splitting.modulus_adaptive import HIGHEST, LOWEST, AlphaSearch, impulse_residual
+from perp.solvers.splitting.modulus_sweeps import HIGHEST, LOWEST, AlphaSearch, impulse_residual
 
 
 def drive(speed, iterations, fading=0.0):

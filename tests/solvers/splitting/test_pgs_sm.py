@@ -12,9 +12,7 @@ from perp.errors import MethodRefused
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems import choose_system
 from perp.solvers.splitting import subspace
-from perp.solvers.splitting.subspace import PGSSM
-from perp.solvers.splitting.subspace_equation import ReducedEquation
-from perp.solvers.splitting.subspace_phase import ACTIVE, FIXED, LOWER, UPPER, find_sets
+from perp.solvers.splitting.subspace import ACTIVE, FIXED, LOWER, PGSSM, UPPER, ReducedEquation, find_sets
 
 
 def test_index_sets_are_those_of_equation_19_and_rows_without_room_are_fixed():

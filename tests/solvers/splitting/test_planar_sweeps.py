@@ -16,8 +16,7 @@ import perp
 from perp.kernels.storages import factored, planar_pairs
 from perp.problems.operators import PlanarMasses
 from perp.solvers.roster import default_methods
-from perp.solvers.splitting.orders import colour_contacts
-from perp.solvers.splitting.sweeps import make_sweeper
+from perp.solvers.splitting.sweeps import colour_contacts, make_sweeper
 
 ORDERS = ("forward", "backward", "symmetric", "random", "coloured")
 SWEEPING = [

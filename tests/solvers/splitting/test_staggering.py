@@ -13,7 +13,7 @@ from perp import gallery
 from perp.errors import MethodRefused
 from perp.gallery.planted import planted_contacts
 from perp.solvers.method import State
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 from perp.solvers.splitting.staggering import Staggering
 
 MODELS = ("box", "cone")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.solvers.results.status import Status
-from perp.solvers.splitting.staggering_endings import PATIENCE, SHORT_PATIENCE, FixedPointWatch
+from perp.solvers.results import Status
+from perp.solvers.splitting.staggering import PATIENCE, SHORT_PATIENCE, FixedPointWatch
 
 
 def watch(is_plain=True, inner_tolerance=1e-10, usual=1.0):

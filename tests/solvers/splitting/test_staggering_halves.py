@@ -8,7 +8,7 @@ from hypothesis import given
 from strategies import FORMS, contact_problems, factored_operator, in_form
 
 import perp
-from perp.solvers.splitting.staggering_halves import BoxHalf, DiscHalf, NormalHalf, friction_half
+from perp.solvers.splitting.staggering import BoxHalf, DiscHalf, NormalHalf, friction_half
 
 
 def scene(form, model="cone"):

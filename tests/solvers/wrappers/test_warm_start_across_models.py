@@ -13,7 +13,7 @@ from perp.problems.models.change import carry_over, under_model
 from perp.problems.models.fixed_box import fixed_box
 from perp.problems.models.frictionless import frictionless
 from perp.problems.models.stewart_trinkle import stewart_trinkle
-from perp.solvers.wrappers.warm_started import warm_started_by
+from perp.solvers.wrappers import warm_started_by
 
 CONTACTS = box_stack(48, 3, load="gravity", layout="tower", friction=0.3, compliance=0.05).problem
 PROBLEMS = {

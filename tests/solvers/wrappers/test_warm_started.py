@@ -15,8 +15,7 @@ import perp
 from perp import Status, gallery
 from perp.errors import MethodRefused
 from perp.solvers.method import Method, State
-from perp.solvers.wrappers.best_so_far import best_so_far
-from perp.solvers.wrappers.warm_started import WarmStarted, warm_started_by
+from perp.solvers.wrappers import WarmStarted, best_so_far, warm_started_by
 
 WARM = warm_started_by(perp.PGS(), iterations=10)
 PAIRS = [

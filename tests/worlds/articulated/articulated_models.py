@@ -8,7 +8,7 @@ import numpy as np
 
 import perp
 from perp.worlds.articulated import ArticulatedWorld
-from perp.worlds.report import StepReport
+from perp.worlds.world import StepReport
 
 TIGHT = 1e-13
 

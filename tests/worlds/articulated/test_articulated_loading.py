@@ -11,7 +11,7 @@ from articulated_models import free_box, model, run, solver
 
 from perp.errors import InvalidProblem, MissingExtra, StateNotFinite
 from perp.worlds.articulated import ArticulatedWorld
-from perp.worlds.mujoco_files import MAX_BODIES, MAX_DEPTH, load_model
+from perp.worlds.mujoco_models import MAX_BODIES, MAX_DEPTH, load_model
 
 mujoco = pytest.importorskip("mujoco")
 

@@ -22,8 +22,7 @@ from perp.worlds.fluid import (
     Union,
     seed_particles,
 )
-from perp.worlds.fluid.grid import StaggeredGrid
-from perp.worlds.fluid.solids import sample_solid
+from perp.worlds.fluid.vessel import StaggeredGrid, sample_solid
 
 
 def test_distances_are_those_of_a_pencil_and_negative_inside():

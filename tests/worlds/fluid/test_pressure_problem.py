@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 import perp
 from perp.errors import InvalidProblem
 from perp.worlds.fluid import Ball, BallTank, BoxTank, HalfSpace, Turned, Union
-from perp.worlds.fluid.grid import StaggeredGrid
 from perp.worlds.fluid.pressure import LEAST_SHARE, make_pressure_problem
-from perp.worlds.fluid.vessel import Vessel
+from perp.worlds.fluid.vessel import StaggeredGrid, Vessel
 
 SEPARATIONS = ["none", "walls", "everywhere"]
 

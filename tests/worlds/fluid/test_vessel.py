@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perp.worlds.fluid import BallTank, BoxTank, HalfSpace, Turned
-from perp.worlds.fluid.grid import StaggeredGrid
-from perp.worlds.fluid.solids import sample_solid
-from perp.worlds.fluid.vessel import LEAST_OPENING, open_fractions
+from perp.worlds.fluid.vessel import LEAST_OPENING, StaggeredGrid, open_fractions, sample_solid
 
 
 def fractions_of(grid, solid):

@@ -7,8 +7,8 @@ import pytest
 
 import perp
 from perp.errors import StateNotFinite
+from perp.worlds.contacts import not_worse_than_cold
 from perp.worlds.rigid2d import Discs, DiscWorld, HalfPlane, Segment
-from perp.worlds.warm_start import not_worse_than_cold
 
 H = 1 / 60
 GROUND = HalfPlane((0.0, 0.0), (0.0, 1.0), friction=0.3)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import perp
-from perp.worlds.rigid3d.joints import JointSet
+from perp.worlds.rigid3d.joint_set import JointSet
 from perp.worlds.rigid3d.poses import Poses
 
 G = 9.81

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from joint_stepping import random_poses
 
-from perp.worlds.rigid3d.joints import Ball, Distance, Fixed, Hinge, JointSet, Universal
+from perp.worlds.rigid3d.joint_set import JointSet
+from perp.worlds.rigid3d.joints import Ball, Distance, Fixed, Hinge, Universal
 from perp.worlds.rigid3d.poses import Poses
 
 HERE, X, Y, Z = np.zeros(3), *np.eye(3)

@@ -10,7 +10,8 @@ from joint_stepping import dense_jacobian, moved, quaternions, random_poses
 from scipy.spatial.transform import Rotation
 
 from perp.problems.constraint_rows import JointRows, LimitRows, MotorRows
-from perp.worlds.rigid3d.joints import Ball, Distance, Fixed, Hinge, JointSet, Universal
+from perp.worlds.rigid3d.joint_set import JointSet
+from perp.worlds.rigid3d.joints import Ball, Distance, Fixed, Hinge, Universal
 from perp.worlds.rigid3d.poses import Poses
 
 SEEDS = st.integers(0, 2**32 - 1)

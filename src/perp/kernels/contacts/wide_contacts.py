@@ -1,6 +1,6 @@
 """Residuals of contacts whose rows have coefficients of their own, in units in which friction is round.
 
-z = x / lever and u = lever y of each row (`perp.problems.coefficients`); then a contact is like any other, with any
+z = x / lever and u = lever y of each row (`perp.problems.contact_laws`); then a contact is like any other, with any
 number of tangents. A row without a lever has x = 0 for its law, and takes no part in the rest.
 """
 

@@ -29,7 +29,7 @@ from perp.lab.plots import add_legend, new_figure
 from perp.lab.publication.evidence import Trouble, attempt
 from perp.lab.publication.sections import show_table, write_picture
 from perp.lab.runs.row import TROUBLE, LabRow
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -23,7 +23,7 @@ from perp.lab.runs.circumstances import Circumstances
 from perp.lab.runs.row import DONE, TROUBLE, LabRow
 from perp.lab.runs.task import canonical
 from perp.problems.files.replacement import replacing
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 COLOURS = {
     Outcome.HOLDS: "--series-3",

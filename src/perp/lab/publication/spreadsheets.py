@@ -21,7 +21,7 @@ from perp.lab.publication.sections import Setting, count_settings, setting_of
 from perp.lab.runs.row import LabRow
 from perp.lab.runs.task import Task, canonical
 from perp.problems.files.replacement import replacing
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 USUAL = ("residual", "iterations", "seconds", "setup_seconds", "active")
 """Numbers that have columns in rows.csv; the others stand together in one of details.csv, as JSON."""

@@ -41,7 +41,6 @@ NOT_MEASURING = (
     "lab/runs/store",
     "lab/scene_picture",
     "lab/survey",
-    "simulation/result_text",
 )
 """How the places begin that no row depends on: what they hold works on rows that are there already, or on none.
 

@@ -14,7 +14,7 @@ from perp.lab.runs.circumstances import code_fingerprint
 from perp.lab.runs.row import FAILED, OUT_OF_MEMORY, TIME_OUT, TROUBLE
 from perp.lab.runs.store import RowStore
 from perp.lab.runs.task import Task
-from perp.solvers.options.words import read_words
+from perp.solvers.options import read_words
 from perp.solvers.roster import BY_NAME, make_method
 
 GLANCE = ("status", "message", "code", "started", "wall_seconds", "limit_seconds", "limit_megabytes", "alone")

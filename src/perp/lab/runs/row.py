@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from perp.lab.runs.circumstances import Circumstances
 from perp.lab.runs.task import Task
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 FAILED = "FAILED"
 """The work raised; the message says what."""

@@ -31,8 +31,7 @@ from perp.problems.problem import Problem
 from perp.problems.residuals import verify
 from perp.simulation import simulate
 from perp.solvers.method import Method, State
-from perp.solvers.results.result import Result
-from perp.solvers.results.status import Status
+from perp.solvers.results import Result, Status
 from perp.solvers.roster import make_method
 from perp.solvers.splitting.gauss_seidel import PGS
 from perp.worlds.world import Solve, World

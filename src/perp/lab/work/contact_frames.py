@@ -40,12 +40,10 @@ from perp.problems.models.frictionless import frictionless
 from perp.problems.problem import Problem
 from perp.solvers.api import solve
 from perp.solvers.pivoting.block_principal import BlockPrincipal
-from perp.solvers.results.result import Result
-from perp.solvers.results.status import Status
+from perp.solvers.results import Result, Status
 from perp.version import __version__
 from perp.worlds.contact_world import ContactWorld
-from perp.worlds.contacts import Contacts
-from perp.worlds.warm_start import carry_impulses
+from perp.worlds.contacts import Contacts, carry_impulses
 
 LEADS = ("interior_pivoting", "block_principal")
 """The second is asked where the first one fails."""

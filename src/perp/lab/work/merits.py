@@ -28,8 +28,7 @@ from perp.problems.problem import Problem
 from perp.problems.residuals import measure
 from perp.solvers.api import solve
 from perp.solvers.loop import Progress
-from perp.solvers.results.result import Result
-from perp.solvers.results.status import Status
+from perp.solvers.results import Result, Status
 from perp.solvers.stopping import Stopping
 
 MERITS = ("modified", "minimum_map", "fischer")

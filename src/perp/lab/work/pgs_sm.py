@@ -36,12 +36,10 @@ from perp.simulation import simulate
 from perp.solvers.api import solve
 from perp.solvers.loop import Progress
 from perp.solvers.method import Method
-from perp.solvers.results.result import Result
-from perp.solvers.splitting.subspace import PGSSM, SubspaceState
-from perp.solvers.splitting.subspace_equation import Mask, ReducedEquation
+from perp.solvers.results import Result
+from perp.solvers.splitting.subspace import PGSSM, Mask, ReducedEquation, SubspaceState
 from perp.solvers.stopping import Stopping
-from perp.worlds.report import StepReport
-from perp.worlds.world import Solve
+from perp.worlds.world import Solve, StepReport
 
 MOST_ROUNDS = 40
 """Of `k_pgs` sweeps, where sweeps go on until the merit rests."""

@@ -30,7 +30,7 @@ from perp.problems.problem import Problem
 from perp.solvers.api import solve
 from perp.solvers.loop import Progress
 from perp.solvers.pivoting.all_solutions import enumerate_solutions
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 GAUSSIAN = "gaussian"
 

@@ -13,7 +13,7 @@ from perp.lab.runs.row import Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import make_scene, make_solver
 from perp.simulation import SimulationResult, simulate
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 
 def perform(task: Task, folder: Path | None) -> Measurement:

@@ -16,8 +16,7 @@ from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.api import solve
 from perp.solvers.method import Method
-from perp.solvers.results.history import History
-from perp.solvers.results.result import Result
+from perp.solvers.results import History, Result
 from perp.solvers.stopping import Stopping
 
 WARM_ITERATIONS = 3

@@ -27,8 +27,7 @@ from perp.problems.residuals import verify
 from perp.solvers.api import solve
 from perp.solvers.islands.islands import WORTH_A_SOLVE
 from perp.solvers.method import Method
-from perp.solvers.results.result import Result
-from perp.solvers.results.status import Status
+from perp.solvers.results import Result, Status
 from perp.solvers.roster import make_method
 from perp.solvers.stopping import Stopping
 

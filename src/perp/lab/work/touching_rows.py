@@ -23,7 +23,7 @@ from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.operators import BodyMasses, FactoredOperator
 from perp.problems.problem import Problem
-from perp.solvers.results.result import Result
+from perp.solvers.results import Result
 from perp.version import __version__
 from perp.worlds.rigid3d.rigid_world import RigidWorld
 from perp.worlds.world import Solve

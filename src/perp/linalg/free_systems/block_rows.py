@@ -28,7 +28,7 @@ from perp.problems.deadline import now
 from perp.problems.inputs import Vector
 from perp.problems.operators import FactoredOperator
 from perp.problems.operators.base import Operator
-from perp.problems.operators.sparse_lu import factor_sparse
+from perp.problems.operators.masses import factor_sparse
 
 BLOCK_SPACES = ("auto", "dense", "sparse", "body")
 

@@ -19,7 +19,7 @@ from perp.linalg.paces import SuperLuTime
 from perp.linalg.plan import Plan
 from perp.problems.inputs import Vector
 from perp.problems.operators import FactoredOperator, Operator
-from perp.problems.operators.sparse_lu import factor_sparse
+from perp.problems.operators.masses import factor_sparse
 
 
 class SparseSymmetric(FreeSystem):

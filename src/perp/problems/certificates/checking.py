@@ -7,7 +7,7 @@ from perp.problems.certificates.certificate import Certificate
 from perp.problems.certificates.exhaustion import prove_by_exhaustion
 from perp.problems.certificates.rays import certify_ray
 from perp.problems.certificates.separation import check_vector
-from perp.problems.coefficients import require_one_coefficient
+from perp.problems.contact_laws import require_one_coefficient
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import VectorLike, as_vector
 from perp.problems.operators.base import TO_SPARSE

@@ -41,8 +41,8 @@ from perp.problems.operators import (
     SparseMass,
     SparseOperator,
 )
+from perp.problems.operators.masses import factor_sparse
 from perp.problems.operators.sparse import as_csr
-from perp.problems.operators.sparse_lu import factor_sparse
 from perp.problems.problem import SYMMETRY_TOLERANCE, Problem
 from perp.version import __version__
 

@@ -34,7 +34,7 @@ from typing import Any
 
 from perp.errors import FileFormatError, InvalidProblem
 from perp.problems.box import BoxLCP
-from perp.problems.coefficients import require_one_coefficient
+from perp.problems.contact_laws import require_one_coefficient
 from perp.problems.files.guard import Budget, FileGuard
 from perp.problems.files.market_text import (
     NOTE,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from perp.problems.box import BoxLCP
-from perp.problems.coefficients import require_one_coefficient
+from perp.problems.contact_laws import require_one_coefficient
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import MatrixLike, PerRow, PointLike, Vector, VectorLike, as_vector
 from perp.problems.lcp import LCP

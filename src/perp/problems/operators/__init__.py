@@ -8,17 +8,13 @@ import numpy as np
 from scipy.sparse import issparse
 
 from perp.problems.operators.base import Operator
-from perp.problems.operators.convolution import (
-    ConvolutionOperator,
-    half_space_kernel,
-    periodic_half_space_kernel,
-)
+from perp.problems.operators.convolution import ConvolutionOperator
 from perp.problems.operators.dense import DenseOperator
 from perp.problems.operators.factored import FactoredOperator
-from perp.problems.operators.masses import BodyMasses, DiagonalMass, PlanarMasses
+from perp.problems.operators.half_space import half_space_kernel, periodic_half_space_kernel
+from perp.problems.operators.masses import BodyMasses, DiagonalMass, PlanarMasses, SparseMass
 from perp.problems.operators.matrix_free import MatrixFreeOperator
 from perp.problems.operators.sparse import SparseOperator
-from perp.problems.operators.sparse_mass import SparseMass
 from perp.problems.operators.stencil import StencilOperator
 
 FILED: tuple[type[Operator], ...] = (ConvolutionOperator,)

@@ -1,9 +1,18 @@
-"""What an operator is: the matrix A of a problem, in whatever form the caller has it, and what it can do."""
+"""What an operator is: the matrix A of a problem, in whatever form the caller has it, and what it can do.
+
+Who forms a matrix that its owner keeps without forming it says so: in the log, and in the notes of a result.
+
+A stencil of two million cells costs two vectors; its rows, once formed, cost twenty. Methods that need rows get them,
+but nobody should have to guess which methods these are.
+"""
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -19,9 +28,33 @@ from perp.problems.operators import sparse as sparses
 
 if TYPE_CHECKING:
     from perp.problems.files.archive import Archive
-    from perp.problems.island_cut import Couplings
+    from perp.problems.island_matrices import Couplings
     from perp.problems.operators.factored import FactoredOperator
     from perp.problems.operators.stencil import StencilOperator
+
+
+logger: logging.Logger = logging.getLogger("perp")
+
+_listening: ContextVar[tuple[list[str], ...]] = ContextVar("perp_listening_for_forming", default=())
+
+
+@contextmanager
+def listen_for_forming(notes: list[str]) -> Iterator[None]:
+    """`notes` gets a sentence for whatever is formed inside the block, which may be nested; threads do not mix."""
+    token = _listening.set((*_listening.get(), notes))
+    try:
+        yield
+    finally:
+        _listening.reset(token)
+
+
+def tell_forming(sentence: str) -> None:
+    """Tell the log and everyone who listens; what the notes have already is not repeated."""
+    logger.info(sentence)
+    for notes in _listening.get():
+        if sentence not in notes:
+            notes.append(sentence)
+
 
 FILLING = Pace(1e8)
 """Entries of a full matrix a second that are written for the first time."""
@@ -36,7 +69,7 @@ TO_SPARSE = "to_sparse"  #    all of A as a SciPy CSR array
 class Operator(ABC):
     """A square matrix that says what it can do.
 
-    Methods state the abilities they need; `perp.solvers.fit` compares the two and refuses with a sentence. Nobody asks
+    Methods state the abilities they need; `perp.solvers.method` compares them and refuses with a sentence. Nobody asks
     for the class of an operator: what only some storages have is a property that is None for the others (`stored`,
     `factored`, `stencil`, `row_groups`), and what they do differently is a method.
     """

@@ -17,7 +17,7 @@ from perp.problems.inputs import EntriesLike, Matrix, Vector, as_matrix, as_vect
 from perp.problems.operators.base import APPLY, DIAGONAL, FILLING, ROWS, SUBMATRIX, TO_SPARSE, Operator
 
 if TYPE_CHECKING:
-    from perp.problems.island_cut import Couplings
+    from perp.problems.island_matrices import Couplings
 
 
 class DenseOperator(Operator):

@@ -16,7 +16,7 @@ from perp.problems.inputs import EntriesLike, Vector, as_matrix, freeze, reject_
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
 
 if TYPE_CHECKING:
-    from perp.problems.island_cut import Couplings
+    from perp.problems.island_matrices import Couplings
 
 SHORTEST_RUN = 4
 """Rows are held as runs of adjacent columns when those are this long on average."""

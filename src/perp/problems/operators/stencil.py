@@ -25,8 +25,7 @@ from perp.problems.inputs import (
     require_count,
     require_real_dtype,
 )
-from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator
-from perp.problems.operators.forming import tell_forming
+from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, SUBMATRIX, TO_SPARSE, Operator, tell_forming
 
 MOST_COMPILED_AXES = 3
 """Grids of more axes than space has are multiplied by NumPy."""

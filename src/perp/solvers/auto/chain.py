@@ -39,12 +39,11 @@ from perp.solvers.auto.presolve import (
 )
 from perp.solvers.auto.rules import Rule, Step, find_rule
 from perp.solvers.auto.search import Search, translate
-from perp.solvers.fit import misfit
 from perp.solvers.islands import islands as islandss
 from perp.solvers.loop import SolveInterrupted, interrupted_with
+from perp.solvers.method import misfit
 from perp.solvers.progress import Callback
-from perp.solvers.results.result import Attempt, Result
-from perp.solvers.results.status import Status
+from perp.solvers.results import Attempt, Result, Status
 from perp.solvers.run import run_method
 from perp.solvers.selection import is_rigid
 from perp.solvers.stopping import Stopping

@@ -31,7 +31,7 @@ from perp.solvers.auto.search import FROM_OUTSIDE, Search, translate
 from perp.solvers.cone_interior.cone_interior import ConeInterior
 from perp.solvers.newton.interior.interior_point import InteriorPoint
 from perp.solvers.pivoting.lemke import Lemke
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 from perp.solvers.run import run_method
 from perp.solvers.selection import is_rigid
 

@@ -12,7 +12,7 @@ from perp.problems.inputs import Vector
 from perp.solvers.auto.search import Search
 from perp.solvers.no_solution.search import search_no_solution
 from perp.solvers.polishing.polish import polish
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 from perp.solvers.selection import NEWTON, is_selected, select_motion
 
 EXACT = 1e-12

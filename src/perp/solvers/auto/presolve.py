@@ -25,7 +25,7 @@ from perp.problems.islands import Island
 from perp.problems.problem import Problem
 from perp.problems.written_out import write_out
 from perp.solvers.auto.small import is_small
-from perp.solvers.islands.turns import split_in_time
+from perp.solvers.islands.results import split_in_time
 
 UNLIKE = 13
 """Largest entries of rows, or of columns, that differ by more than 2 to this power are of very unlike size."""

@@ -16,9 +16,7 @@ from perp.problems.problem import Problem
 from perp.problems.residual_scale import cold_start, look, measure_cold, scale_residual
 from perp.solvers.method import Method
 from perp.solvers.progress import Callback, Progress
-from perp.solvers.results.history import History, join_turns
-from perp.solvers.results.result import Attempt, Result, make_message
-from perp.solvers.results.status import Status
+from perp.solvers.results import Attempt, History, Result, Status, join_turns, make_message
 from perp.solvers.stopping import Stopping
 
 FROM_OUTSIDE = (Status.STOPPED_BY_CALLBACK, Status.INTERRUPTED)

@@ -14,9 +14,7 @@ from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import scale_residual
 from perp.problems.residuals import Watch
-from perp.solvers.results.history import History
-from perp.solvers.results.result import Attempt, Result, make_message
-from perp.solvers.results.status import Status
+from perp.solvers.results import Attempt, History, Result, Status, make_message
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,9 +19,7 @@ from perp.solvers.cone_interior.cones import ConeRows, list_cones
 from perp.solvers.cone_interior.state import ConicState, run_kernel
 from perp.solvers.cone_interior.system import SPACES, make_system
 from perp.solvers.method import Method
-from perp.solvers.options.checks import require_choices, space_objection
-from perp.solvers.options.docs import About, option
-from perp.solvers.options.shared import ELIMINATION_ORDERS, ORDERING
+from perp.solvers.options import ELIMINATION_ORDERS, ORDERING, About, option, require_choices, space_objection
 
 SOFTNESS = 1e-3
 """The compliance, as a share of A_ii, with which all contacts stick at the start."""

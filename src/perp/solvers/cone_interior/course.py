@@ -29,7 +29,7 @@ from perp.problems.problem import Problem
 from perp.problems.residual_scale import look
 from perp.solvers.cone_interior.starting_points import begin_cold, begin_newton, begin_next_to
 from perp.solvers.cone_interior.state import ConicState, Course, Request, answer
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 from perp.solvers.selection import MOST_ROWS, is_rigid, is_selected
 
 NEWTON_STEPS, SUCCESS, NEARLY = 12, 1e-11, 1e-6

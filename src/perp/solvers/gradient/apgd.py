@@ -12,13 +12,11 @@ from perp.kernels.gradient import projected_gradient as kernels
 from perp.problems.inputs import Vector, require_count
 from perp.problems.operators.base import APPLY
 from perp.problems.problem import Problem
-from perp.solvers.gradient.largest_eigenvalue import estimate_stiffness
-from perp.solvers.gradient.projection import SCALING, SCALINGS, FeasibleSet
+from perp.solvers.gradient.projection import SCALING, SCALINGS, FeasibleSet, estimate_stiffness
 from perp.solvers.gradient.rays import RayWatch
 from perp.solvers.method import Method, State
-from perp.solvers.options.checks import require_choices
-from perp.solvers.options.docs import About, option
-from perp.solvers.results.status import Status
+from perp.solvers.options import About, option, require_choices
+from perp.solvers.results import Status
 from perp.solvers.symmetry import asymmetry_objection
 
 RESTARTS = ("gradient", "function", "none")

@@ -12,9 +12,9 @@ from perp.kernels.gradient import conjugate_gradients as kernels
 from perp.linalg.preconditioners import Preconditioner
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
-from perp.solvers.gradient.metric import diagonal_weights
+from perp.solvers.gradient.projection import diagonal_weights
 from perp.solvers.method import State
-from perp.solvers.pivoting.friction_bounds import FrictionBounds
+from perp.solvers.pivoting.pivot_state import FrictionBounds
 
 Sets = NDArray[np.int8]
 """-1 at the lower bound, 0 free, 1 at the upper bound (`perp.kernels.measures.index_sets`)."""

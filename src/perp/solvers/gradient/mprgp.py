@@ -13,15 +13,12 @@ from perp.problems.inputs import Vector, freeze, require_count, require_number
 from perp.problems.operators.base import APPLY
 from perp.problems.problem import Problem
 from perp.solvers.gradient.face_states import SplitState, load_kernels
-from perp.solvers.gradient.flat_directions import end_on_ray, optimal_step
-from perp.solvers.gradient.largest_eigenvalue import estimate_largest_eigenvalue
-from perp.solvers.gradient.metric import diagonal_weights
+from perp.solvers.gradient.projection import diagonal_weights, estimate_largest_eigenvalue
+from perp.solvers.gradient.rays import end_on_ray, optimal_step
 from perp.solvers.method import Method
 from perp.solvers.nested_start import INITIAL, START, nested_start
-from perp.solvers.options.checks import require_choices
-from perp.solvers.options.docs import About, option
-from perp.solvers.options.shared import PRECONDITIONERS
-from perp.solvers.results.status import Status
+from perp.solvers.options import PRECONDITIONERS, About, option, require_choices
+from perp.solvers.results import Status
 from perp.solvers.symmetry import asymmetry_objection
 
 EXPANSIONS = ("gradient", "conjugate")

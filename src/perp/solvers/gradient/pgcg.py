@@ -13,13 +13,11 @@ from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY
 from perp.problems.problem import Problem
 from perp.solvers.gradient.face_states import EPSILON, FaceState, load_kernels
-from perp.solvers.gradient.flat_directions import end_on_ray, optimal_step
+from perp.solvers.gradient.rays import end_on_ray, optimal_step
 from perp.solvers.method import Method
-from perp.solvers.options.checks import require_choices
-from perp.solvers.options.docs import About, option
-from perp.solvers.options.shared import PIVOT_LIMIT, PRECONDITIONERS, SOFTENING
-from perp.solvers.pivoting.friction_bounds import FrictionBounds
-from perp.solvers.results.status import Status
+from perp.solvers.options import PIVOT_LIMIT, PRECONDITIONERS, SOFTENING, About, option, require_choices
+from perp.solvers.pivoting.pivot_state import FrictionBounds
+from perp.solvers.results import Status
 from perp.solvers.symmetry import asymmetry_objection
 
 REFRESH_EVERY = 64
@@ -67,7 +65,7 @@ class PGCG(Method[FaceState]):
     (two finite bounds) each time that it pivoted `pivot_limit` times, twice, four times as many, ... (Algorithm 9);
     once no row wants to change, the asked problem is solved from there. Friction bounds that follow the normal impulse
     stay fixed until the problem with these bounds is nearly solved, and then go a share of the way
-    (`perp.solvers.pivoting.friction_bounds`); that need not converge.
+    (`perp.solvers.pivoting.pivot_state`); that need not converge.
     """
 
     name: ClassVar[str] = "pgcg"

@@ -12,17 +12,14 @@ from perp.errors import suggest
 from perp.problems.deadline import deadline, hold, lift, now
 from perp.problems.inputs import PointLike, Vector, require_count
 from perp.problems.islands import Island
-from perp.problems.operators.forming import listen_for_forming
+from perp.problems.operators.base import listen_for_forming
 from perp.problems.problem import Problem
 from perp.solvers.api import ARGUMENTS, as_stopping, solve, starting_point
-from perp.solvers.fit import require_fit
-from perp.solvers.islands.results import IslandsResult, combine
-from perp.solvers.islands.turns import Skipping, split_in_time
+from perp.solvers.islands.results import IslandsResult, Skipping, combine, split_in_time
 from perp.solvers.loop import Progress, SolveInterrupted, interrupted_with
-from perp.solvers.method import Method
+from perp.solvers.method import Method, require_fit
 from perp.solvers.progress import AnyCallback, Callback, by_position
-from perp.solvers.results.result import Result
-from perp.solvers.results.status import Status
+from perp.solvers.results import Result, Status
 from perp.solvers.roster import default_methods, make_method
 from perp.solvers.stopping import Stopping
 

@@ -12,9 +12,7 @@ from perp.problems.islands import Island, split_islands
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import look
 from perp.solvers.method import Method
-from perp.solvers.results.history import History
-from perp.solvers.results.result import Attempt, Result, make_message
-from perp.solvers.results.status import Status
+from perp.solvers.results import Attempt, History, Result, Status, make_message
 
 SPLITTING = Pace(2e7)
 """Entries of A a second that are split into islands."""

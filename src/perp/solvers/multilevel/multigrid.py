@@ -17,13 +17,18 @@ from perp.problems.operators import StencilOperator
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.multilevel.closed_regions import find_overfull_regions
-from perp.solvers.multilevel.level_space import CYCLES, AlgebraicSpace, GridSpace, LevelSpace, Mask
+from perp.solvers.multilevel.level_space import (
+    CYCLES,
+    AlgebraicSpace,
+    GridSpace,
+    LevelSpace,
+    Mask,
+    find_overfull_regions,
+)
 from perp.solvers.nested_start import INITIAL, START, is_nearest_to_zero, nested_start, objective
-from perp.solvers.options.checks import require_choices
-from perp.solvers.options.docs import About, option
-from perp.solvers.results.status import Status
-from perp.solvers.splitting.diagonal import diagonal_objection
+from perp.solvers.options import About, option, require_choices
+from perp.solvers.results import Status
+from perp.solvers.splitting.sweeps import diagonal_objection
 from perp.solvers.symmetry import asymmetry_objection
 
 NO_GRID = "rows"

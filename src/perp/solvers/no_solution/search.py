@@ -26,8 +26,7 @@ from perp.problems.deadline import Deadline, OutOfTime, Pace, hold, now
 from perp.problems.inputs import Vector, VectorLike, as_vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
-from perp.solvers.no_solution.program import separate
-from perp.solvers.no_solution.projection import ELIMINATION, find_dependent_rows, leave_over
+from perp.solvers.no_solution.program import ELIMINATION, find_dependent_rows, leave_over, separate
 
 LOOSE = 1e-6
 """Vectors of linear programs are sharpened with this in mind: so large may be what is meant to be zero."""

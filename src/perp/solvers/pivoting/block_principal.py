@@ -15,9 +15,7 @@ from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method
-from perp.solvers.options.checks import require_choices, space_objection
-from perp.solvers.options.docs import About, option
-from perp.solvers.options.shared import (
+from perp.solvers.options import (
     ELIMINATION_ORDERS,
     INNER_ITERATIONS,
     INNER_TOLERANCE,
@@ -26,16 +24,21 @@ from perp.solvers.options.shared import (
     PRECONDITIONER,
     SOFTENING,
     SPACE,
+    About,
+    option,
+    require_choices,
+    space_objection,
 )
-from perp.solvers.pivoting.friction_bounds import FrictionBounds, follow_impulses
 from perp.solvers.pivoting.parametric import Path, Sets
 from perp.solvers.pivoting.pivot_state import (
     EPSILON,
     ROUGH,
+    FrictionBounds,
     PivotState,
     factor_free_rows,
     find_contradiction,
     find_escape,
+    follow_impulses,
     keep_apart,
     keep_first,
     list_objections,
@@ -43,9 +46,8 @@ from perp.solvers.pivoting.pivot_state import (
     soften,
     solve_free_rows,
 )
-from perp.solvers.results.status import Status
-from perp.solvers.scaling import symmetric_scales
-from perp.solvers.symmetry import asymmetry_objection
+from perp.solvers.results import Status
+from perp.solvers.symmetry import asymmetry_objection, symmetric_scales
 
 COUNTED = ("violations", "single_pivots", "fallbacks", "bound_updates", "singular", "proximal_updates")
 FALLBACKS = ("parametric", "progress", "count")

@@ -12,12 +12,11 @@ from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import FILLING, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.options.checks import require_choices
-from perp.solvers.options.docs import About, option
-from perp.solvers.pivoting.friction_bounds import FrictionBounds
+from perp.solvers.options import About, option, require_choices
+from perp.solvers.pivoting.pivot_state import FrictionBounds
 from perp.solvers.pivoting.scaled_problem import TABLES, warm_rows
-from perp.solvers.results.status import Status
-from perp.solvers.scaling import symmetric_scales
+from perp.solvers.results import Status
+from perp.solvers.symmetry import symmetric_scales
 
 if TYPE_CHECKING:
     from perp.kernels.pivoting.dantzig import Tableau

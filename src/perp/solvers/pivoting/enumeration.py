@@ -12,9 +12,8 @@ from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.problems.residuals import Watch
 from perp.solvers.method import Method, State
-from perp.solvers.pivoting.all_solutions import find_certificate, gather
-from perp.solvers.pivoting.index_set_walk import IndexSetWalk, number_of_sets, sides_of_rows
-from perp.solvers.results.status import Status
+from perp.solvers.pivoting.all_solutions import IndexSetWalk, find_certificate, gather, number_of_sets, sides_of_rows
+from perp.solvers.results import Status
 
 ACCURATE = 1e-12
 """Of all solutions the shortest is returned whose residual is at most this, so that none is spoilt by rounding."""

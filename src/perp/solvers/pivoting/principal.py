@@ -14,10 +14,9 @@ from perp.problems.inputs import Vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.options.checks import require_choices
-from perp.solvers.options.docs import About, option
+from perp.solvers.options import About, option, require_choices
 from perp.solvers.pivoting.scaled_problem import ScaledProblem, count_rows, scale_problem, tight_sides, warm_rows
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 if TYPE_CHECKING:
     from perp.kernels.pivoting.principal_pivots import Data, Tableau

@@ -11,7 +11,7 @@ from perp.kernels.pivoting import principal_pivots
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import FILLING
 from perp.problems.problem import Problem
-from perp.solvers.scaling import symmetric_scales
+from perp.solvers.symmetry import symmetric_scales
 
 TABLES = 6.0
 """Full matrices that a start of these methods writes, copies and scalings included: for its predicted time."""

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from perp.linalg.free_systems.base import Mask
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.solvers.polishing.best import BestPoint
-from perp.solvers.polishing.systems import RowSolver, Systems
+from perp.solvers.polishing.systems import BestPoint, RowSolver, Systems
 
 ROUNDS, PROXIMAL_ROUNDS = 5, 8
 """Index sets that are tried from one guess."""

@@ -7,21 +7,21 @@ from typing import ClassVar
 
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
-from perp.solvers.options.checks import require_choices
-from perp.solvers.options.docs import About, option
-from perp.solvers.splitting.diagonal import diagonal_objection
-from perp.solvers.splitting.grid_sweeps import sweep_grid
-from perp.solvers.splitting.orders import COLOURED_SYMMETRIC
-from perp.solvers.splitting.sweep_method import (
+from perp.solvers.options import About, option, require_choices
+from perp.solvers.splitting.sweeps import (
+    COLOURED_SYMMETRIC,
     ORDER,
     ORDER_SEED,
     RELAXATION,
+    Sweeper,
     SweepMethod,
     SweepState,
+    diagonal_objection,
+    make_sweeper,
     require_order,
     require_relaxation,
+    sweep_grid,
 )
-from perp.solvers.splitting.sweeps import Sweeper, make_sweeper
 
 WAYS_THERE = ("forward", "coloured")
 """Orders that are swept both ways."""

@@ -11,9 +11,8 @@ from perp.problems.inputs import Vector, freeze, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.options.docs import About, option
-from perp.solvers.splitting.diagonal import diagonal_objection
-from perp.solvers.splitting.sweeps import steps
+from perp.solvers.options import About, option
+from perp.solvers.splitting.sweeps import diagonal_objection, steps
 
 POWER_ITERATIONS = 20
 SAFETY = 1.05

@@ -1,7 +1,7 @@
 """The modulus family: Bai's methods and the accelerated ones of Zheng and Yin (AMGS section 2.3), one class each.
 
-What they do is in `modulus_step`; a class here is a splitting M1 = (D - acceleration L) / relaxation, and says whether
-|z_new| is used where it is known.
+What they do is in `modulus_sweeps`; a class here is a splitting M1 = (D - acceleration L) / relaxation, and says
+whether |z_new| is used where it is known.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from perp.problems.problem import Problem
-from perp.solvers.options.checks import require_choices
-from perp.solvers.options.docs import About, option
-from perp.solvers.splitting.modulus_step import ModulusMethod
-from perp.solvers.splitting.modulus_sweeps import Sight
+from perp.solvers.options import About, option, require_choices
+from perp.solvers.splitting.modulus_sweeps import ModulusMethod, Sight
 
 FORMS = ("corrected", "printed")
 

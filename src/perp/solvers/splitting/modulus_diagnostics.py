@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 
 from perp.errors import InvalidProblem
 from perp.problems.inputs import Vector
-from perp.problems.operators.sparse_lu import factor_sparse
+from perp.problems.operators.masses import factor_sparse
 from perp.problems.problem import Problem
 from perp.solvers.splitting.modulus import AMGS
 

@@ -13,11 +13,8 @@ from perp.problems.inputs import Vector
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.options.checks import require_choices
-from perp.solvers.options.docs import About, option
-from perp.solvers.splitting.diagonal import diagonal_objection
-from perp.solvers.splitting.sweep_method import REFRESH_EVERY
-from perp.solvers.splitting.sweeps import Sweeper, make_sweeper
+from perp.solvers.options import About, option, require_choices
+from perp.solvers.splitting.sweeps import REFRESH_EVERY, Sweeper, diagonal_objection, make_sweeper
 from perp.solvers.symmetry import asymmetry_objection
 
 ORDERS = ("forward", "backward", "symmetric")

@@ -6,24 +6,211 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perp.linalg.cholesky import NotFinite, NotPositive
-from perp.linalg.free_systems import SPACES, FreeSystem, KrylovSystem, choose_system
+from perp.linalg.free_systems import (
+    SPACES,
+    FreeSystem,
+    KrylovSystem,
+    choose_system,
+    factor_or_exchange,
+    purify,
+    small_shift,
+)
 from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
-from perp.solvers.options.checks import require_choices, space_objection
-from perp.solvers.options.docs import About, option
-from perp.solvers.options.shared import INNER_ITERATIONS, INNER_TOLERANCE, PRECONDITIONER, SPACE
-from perp.solvers.results.status import Status
-from perp.solvers.splitting.diagonal import diagonal_objection
-from perp.solvers.splitting.orders import Order, make_order
-from perp.solvers.splitting.subspace_equation import ReducedEquation
-from perp.solvers.splitting.subspace_phase import FIRST_WEIGHT, Phase, measure
-from perp.solvers.splitting.sweeps import Sweeper, make_sweeper
-from perp.solvers.symmetry import asymmetry_objection
+from perp.solvers.options import (
+    INNER_ITERATIONS,
+    INNER_TOLERANCE,
+    PRECONDITIONER,
+    SPACE,
+    About,
+    option,
+    require_choices,
+    space_objection,
+)
+from perp.solvers.results import Status
+from perp.solvers.splitting.sweeps import Order, Sweeper, diagonal_objection, make_order, make_sweeper
+from perp.solvers.symmetry import asymmetry_objection, symmetric_scales
+
+Mask = NDArray[np.bool_]
+
+ROUNDING = 16.0 * 2.0**-52
+"""Rounding errors of a slack, as a share of the largest scaled impulse and bias."""
+
+REFINEMENTS = 10
+"""Steps of iterative refinement at most; each must at least halve what is left."""
+
+CONTRADICTION, NOISE = 1e-8, 1e-11
+"""A solve that leaves more than these shares, of the slack and of the numbers involved, has met a contradiction."""
+
+
+class ReducedEquation:
+    """(A_FF + S_F + W_F) x_F = W_F c_F - (b_F + A_FT x_T) for a changing set F of active rows, T all others.
+
+    S = diag(regularisation) belongs to the method (PGS-SM 5.1). W = weight diag(A) draws the solution towards the
+    point c where the solve begins.
+
+    It is solved for a correction of the present x_F. So where A_FF is singular and the equation has many solutions, one
+    near x is found: what null vectors of A_FF add to x_F is not touched.
+    """
+
+    def __init__(self, problem: Problem, system: FreeSystem, regularisation: Vector) -> None:
+        assert problem.diagonal is not None
+        self.system: FreeSystem = system
+        self._problem, self._regularisation = problem, regularisation
+        self._stiffness = np.maximum(problem.diagonal, 0.0)
+        self._scale = symmetric_scales(problem)
+        self._bias = float(np.abs(problem.b * self._scale).max(initial=0.0))
+        self._factored: tuple[Mask, float] | None = None
+        self.contradicts: bool = False
+        """Whether the last solve left the equation unsolved, because no x solves it."""
+
+    def slack(self, x: Vector) -> Vector:
+        """(A + S) x + b."""
+        return self._problem.A.slack(x, self._problem.b, np.empty(x.size)) + self._regularisation * x
+
+    def solve(self, x: Vector, free: Mask, weight: float = 0.0) -> Vector:
+        """x with x_F changed so that the equation holds as far as it can; the other rows stay as they are."""
+        self._factor(free, weight)
+        point, first, before = x, np.inf, np.inf
+        for k in range(REFINEMENTS):
+            rest = np.where(free, self.slack(point) + weight * self._stiffness * (point - x), 0.0)
+            left = float(np.abs(rest * self._scale).max(initial=0.0))
+            size = float(np.abs(point / self._scale).max(initial=0.0)) + self._bias
+            if not np.isfinite(left + size):
+                raise NotFinite("the solution of the reduced equation is not finite")
+            first = left if k == 0 else first
+            enough = max(ROUNDING * size, 2.0 * self.system.tolerance * first)
+            if left <= enough or left > 0.5 * before:
+                break
+            before = left
+            point = point - self.system.solve(rest)
+        self.contradicts = left > max(CONTRADICTION * first, NOISE * size, enough)
+        return point
+
+    def solve_least_squares(self, x: Vector, free: Mask) -> Vector:
+        """For rows that contradict each other: the x_F near x that leaves the least of the slack.
+
+        The factor has a small shift P, and what contradicts in a right-hand side r is P z for a null vector z of A_FF;
+        it makes (A_FF + P)^-1 r huge along z. So z is found there, and its part taken out of r. Twice, as rounding
+        errors of what is huge look like other null vectors.
+        """
+        self._factor(free, 0.0)
+        point = x
+        for _ in range(2):  # the second time repairs what the shift changes
+            rest = np.where(free, self.slack(point), 0.0)
+            shift = np.where(free, self.system.added, 0.0)
+            for _ in range(2):
+                null = purify(self.system, free, self.system.solve(rest), shift)
+                length = float(np.sum(shift * null * null))
+                if length > 0.0:
+                    rest = rest - shift * null * (float(np.sum(null * rest)) / length)
+            point = point - self.system.solve(rest)
+        if not np.isfinite(point).all():
+            raise NotFinite("the solution of the reduced equation is not finite")
+        return point
+
+    def _factor(self, free: Mask, weight: float) -> None:
+        """Factor A_FF, unless that is what the system holds already."""
+        if self._factored is not None and self._factored[1] == weight and np.array_equal(self._factored[0], free):
+            return
+        self._factored = None  # a factor that fails leaves nothing to solve with
+        shift = self._regularisation + weight * self._stiffness
+        self.system = factor_or_exchange(self._problem, self.system, free, shift)
+        if self.system.dependent:  # refinement will take the small shift back, as far as the rows do not contradict
+            self.system = factor_or_exchange(self._problem, self.system, free, shift + small_shift(self._problem))
+        self._factored = free.copy(), weight
+
+
+Sets = NDArray[np.int8]
+
+LOWER, ACTIVE, UPPER, FIXED = -1, 0, 1, 2
+
+SAME_BOUNDS = 1e-14
+"""Bounds that moved by no more than this share of the largest have stayed."""
+
+FIRST_WEIGHT = 0.01
+"""Of the proximal term, a share of A_ii, when it is needed.
+
+Where rows contradict each other, a sweep adds some of a null vector to x, and a step of weight w what 1 / w sweeps do.
+"""
+
+
+@dataclass
+class Phase:
+    """What the phases of one solve share, and what they did."""
+
+    equation: ReducedEquation
+    most_steps: int
+    moves_bounds: bool
+    """Whether the bounds follow the impulses from step to step (PGS-SM line 13), or stay till the phase is over."""
+    is_proximal: bool
+    relative: float
+    """Stop where the residual changes by less than this share (eq. 27); 0 never does."""
+    weight: float = 0.0
+    """Of the proximal term: none until something goes wrong."""
+    steps: int = 0
+
+    def run(self, problem: Problem, x: Vector, residual: float) -> tuple[Vector, float]:
+        """Up to `most_steps` subspace steps from x; the point they reach, within its bounds, and its residual."""
+        equation, point, answer = self.equation, x, x
+        lower, upper = problem.bounds(point)
+        for _ in range(self.most_steps):
+            sets = find_sets(point, lower, upper)  # lines 7-9, eq. 19
+            active = sets == ACTIVE
+            if not active.any():
+                break
+            solved = equation.solve(point, active, self.weight)  # line 10, eq. 22
+            self.steps += 1
+            if equation.contradicts and self.weight == 0.0:
+                if self.is_proximal:
+                    self.weight = FIRST_WEIGHT
+                    continue
+                solved = equation.solve_least_squares(point, active)
+            last_upper, last_residual = upper, residual
+            if self.moves_bounds:
+                lower, upper = problem.bounds(solved)  # line 13
+            point = np.clip(solved, lower, upper)  # line 14, eq. 24
+            point = np.where(sets == LOWER, lower, np.where(sets == UPPER, upper, point))  # line 15
+            answer = problem.project(point)
+            residual = measure(problem, equation, answer)
+            if _have_stayed(last_upper, upper) and np.array_equal(find_sets(point, lower, upper), sets):
+                break  # line 16, eq. 26
+            if abs(residual - last_residual) < self.relative * last_residual:  # line 16, eq. 27
+                break
+        return answer, residual
+
+
+def find_sets(x: Vector, lower: Vector, upper: Vector) -> Sets:
+    """At the lower bound, active, or at the upper bound (eq. 19).
+
+    A row with lower = upper, such as a tangent of a contact without normal impulse, is in none of them: fixed.
+    """
+    sets = np.zeros(x.size, dtype=np.int8)
+    sets[x >= upper] = UPPER
+    sets[x <= lower] = LOWER
+    sets[lower == upper] = FIXED
+    return sets
+
+
+def measure(problem: Problem, equation: ReducedEquation, x: Vector) -> float:
+    """The residual as the loop takes it, of the problem that the reduced equation belongs to (regularised or not)."""
+    lower, upper = problem.bounds(x)
+    y = problem.row_scales * equation.slack(x)
+    return float(np.abs(np.clip(y, x - upper, x - lower)).max(initial=0.0))
+
+
+def _have_stayed(before: Vector, now: Vector) -> bool:
+    """Friction bounds come in pairs, so the upper ones tell."""
+    finite = np.isfinite(now)
+    change = np.abs(now[finite] - before[finite]).max(initial=0.0)
+    return bool(change <= SAME_BOUNDS * np.abs(now[finite]).max(initial=0.0))
+
 
 COUNTED = ("sweeps", "subspace_steps", "factorisations", "cg_iterations", "fallbacks")
 LINEAR = ("direct", "cg", "pcg")

@@ -3,7 +3,7 @@
 State: `qpos` and `qvel` as MuJoCo has them. A step is semi-implicit Euler with the rows of THESIS eq. 2.27:
 
     MuJoCo: positions of bodies, contacts, J, M and the smooth forces f (gravity, Coriolis, springs, actuators, ...)
-    (M + h D) (v+ - v) = h f + J^T x          (`inertia.py`; x from the solver, for the rows of `rows.py`)
+    (M + h D) (v+ - v) = h f + J^T x          (`StepInertia`; x from the solver, for the rows of `rows.py`)
     qpos+ = qpos moved by h v+                (on quaternions by a turn of h w)
 
 **Rigid, not soft.** MuJoCo regularises every row (solref, solimp); here y = 0 or y >= 0 holds as the solver's residual
@@ -18,20 +18,27 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from perp.errors import InvalidProblem
 from perp.extras import mujoco
 from perp.problems.constraint_rows import CORRECTED, assemble_step
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector, freeze, require_number
-from perp.recording.shapes import Shape
-from perp.worlds.articulated.inertia import StepInertia
-from perp.worlds.articulated.model import prepare_model, reading_notes, refuse_unsupported
-from perp.worlds.articulated.rows import GeomContacts, RowNames, read_contacts, read_rows
+from perp.problems.operators import SparseMass
+from perp.recording.frame import Shape
+from perp.worlds.articulated.rows import (
+    GeomContacts,
+    RowNames,
+    prepare_model,
+    read_contacts,
+    read_rows,
+    reading_notes,
+    refuse_unsupported,
+)
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts, match_contacts
-from perp.worlds.mujoco_files import load_model, require_sound
-from perp.worlds.mujoco_shapes import shapes_of
+from perp.worlds.mujoco_models import load_model, require_sound, shapes_of
 
 LOOK_AHEAD = 0.01
 """The default margin [m]."""
@@ -42,7 +49,7 @@ class ArticulatedWorld(ContactWorld):
 
     Hinge, slide, ball and free joints; equalities connect, weld, joint and tendon; limits and dry friction of joints
     and tendons; springs, dampers, armature, gravity compensation, actuators, mocap bodies. What else a model has is
-    refused by name when it is loaded (`model.py`), and `notes` says what is read in another sense than MuJoCo's:
+    refused by name when it is loaded (`rows.py`), and `notes` says what is read in another sense than MuJoCo's:
     contacts of condim 4 and 6 as of condim 3, the integrator, solref and solimp. The time step is that of `step`, not
     the model's.
 
@@ -59,7 +66,7 @@ class ArticulatedWorld(ContactWorld):
         Of contacts, on top; see `ContactWorld`.
 
     Bodies 0, 1, ... are MuJoCo's 1, 2, ... (its body 0 is the world). `mujoco_model` (a changed copy, see
-    `model.py`) and `mujoco_data` may be read at any time; forces may be written into `mujoco_data.xfrc_applied`
+    `rows.py`) and `mujoco_data` may be read at any time; forces may be written into `mujoco_data.xfrc_applied`
     and `qfrc_applied`, poses into `mocap_pos` and `mocap_quat`.
     """
 
@@ -140,7 +147,7 @@ class ArticulatedWorld(ContactWorld):
 
     @property
     def control(self) -> Vector:
-        """What the actuators are told, one number each, in every step until changed: `world.control = numbers`.
+        """The input of each actuator, one number, in every step until changed: `world.control = numbers`.
 
         What is read is a copy that cannot be written into.
         """
@@ -256,3 +263,61 @@ def _numbers(value: Any, name: str, count: int, of: str) -> Vector:
     if numbers.size != count:
         raise InvalidProblem(f"{name} has {numbers.size} numbers, but the model has {count} {of}")
     return numbers
+
+
+# The matrix M of a step in joint coordinates.
+#
+# MuJoCo's Euler step damps joints at the end of the step: v+ = v + h M^-1 (f - D v+ + ...), where D has the damping of
+# each joint on its diagonal. With f - D v, which is what it calls the smooth force, this is
+#
+#     (M + h D) (v+ - v) = h (f - D v) + J^T x,
+#
+# so M + h D takes the place of M: no time step is too long for a damper. (MuJoCo solves for its contact forces with M
+# and damps afterwards; here impulses and damping are found together, and contact rows hold at the end of the step.)
+# Dampers of tendons and fluids, and actuators that follow a velocity, are explicit, as in MuJoCo's Euler step. So are
+# here the damping of actuators and damping that is no multiple of the velocity, which MuJoCo 4 has implicit.
+
+
+class StepInertia:
+    """M + h D of a model, whose entries stand where its tree of bodies puts them, whatever the positions are."""
+
+    def __init__(self, model: Any, *, implicit_damping: bool) -> None:
+        self._model = model
+        self._damping: Vector | None = None
+        if implicit_damping and _is_damped(model):
+            self._damping = np.array(model.dof_damping)
+        if not hasattr(model, "M_colind"):  # MuJoCo before 3.3.3
+            return
+        # MuJoCo keeps the lower triangle by rows. Its entries, numbered, are mirrored once and for all:
+        row = np.repeat(np.arange(model.nv), model.M_rownnz)
+        column, number = np.array(model.M_colind), np.arange(row.size)
+        off = row != column
+        rows, columns = np.concatenate([row, column[off]]), np.concatenate([column, row[off]])
+        numbers = np.concatenate([number, number[off]])
+        order = np.lexsort((columns, rows))
+        self._source, self._columns = numbers[order], columns[order].astype(np.int32)
+        self._start = np.searchsorted(rows[order], np.arange(model.nv + 1)).astype(np.int32)
+        self._diagonal = np.flatnonzero(rows[order] == columns[order])
+
+    def at(self, data: Any, dt: float) -> SparseMass:
+        """At the positions that MuJoCo last got."""
+        nv = self._model.nv
+        if not hasattr(data, "M"):
+            return SparseMass(self._dense(data, dt))
+        values = data.M[self._source]
+        if self._damping is not None:
+            values[self._diagonal] += dt * self._damping
+        return SparseMass(sparse.csr_array((values, self._columns, self._start), shape=(nv, nv)))
+
+    def _dense(self, data: Any, dt: float) -> Any:
+        M = np.zeros((self._model.nv, self._model.nv))
+        mujoco.mj_fullM(self._model, M, data.qM)
+        if self._damping is not None:
+            M[np.diag_indices_from(M)] += dt * self._damping
+        return M
+
+
+def _is_damped(model: Any) -> bool:
+    flags, off = model.opt.disableflags, mujoco.mjtDisableBit
+    switched_off = getattr(off, "mjDSBL_DAMPER", 0) or getattr(off, "mjDSBL_PASSIVE", 0)
+    return bool(model.dof_damping.any()) and not flags & switched_off

@@ -1,8 +1,7 @@
 """Liquids with a free surface in vessels that do not move: particles on a staggered grid, walls that liquid leaves."""
 
-from perp.worlds.fluid.liquid_world import LiquidWorld
-from perp.worlds.fluid.particles import seed_particles
-from perp.worlds.fluid.report import LiquidReport
+from perp.worlds.fluid.flow import seed_particles
+from perp.worlds.fluid.liquid_world import LiquidReport, LiquidWorld
 from perp.worlds.fluid.solids import Ball, BallTank, Box, BoxTank, Complement, HalfSpace, Intersection, Turned, Union
 
 __all__ = [

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from hashlib import sha256
 from time import perf_counter
 from typing import Any, Self
@@ -15,20 +16,79 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem, StateNotFinite
-from perp.problems.inputs import Vector, as_matrix, as_vector, freeze, require_count, require_number, require_real_dtype
-from perp.recording.frame import LiquidFrame, LiquidGrid
-from perp.recording.shapes import Shape
-from perp.worlds.fluid.flow import carry_particles, collect_velocity, drop_pressure, return_velocity
-from perp.worlds.fluid.grid import StaggeredGrid
-from perp.worlds.fluid.options import LiquidOptions
-from perp.worlds.fluid.particles import fastest_of, find_outside, is_sound, mean_height
-from perp.worlds.fluid.pressure import PressureProblem, make_pressure_problem
-from perp.worlds.fluid.report import LiquidReport
+from perp.problems.inputs import (
+    Vector,
+    as_matrix,
+    as_vector,
+    freeze,
+    require_count,
+    require_number,
+    require_real_dtype,
+    require_share,
+)
+from perp.recording.frame import LiquidFrame, LiquidGrid, Shape
+from perp.worlds.fluid.flow import (
+    carry_particles,
+    collect_velocity,
+    drop_pressure,
+    fastest_of,
+    find_outside,
+    find_surface,
+    is_sound,
+    mean_height,
+    return_velocity,
+)
+from perp.worlds.fluid.pressure import FORMS, SEPARATIONS, PressureProblem, make_pressure_problem, require_choice
 from perp.worlds.fluid.solids import Distance
-from perp.worlds.fluid.surface import find_surface
-from perp.worlds.fluid.vessel import Vessel
-from perp.worlds.report import StepReport, StepSeconds
-from perp.worlds.world import OVERFLOWING, Solve, World, read_answer, require_callable
+from perp.worlds.fluid.vessel import StaggeredGrid, Vessel
+from perp.worlds.world import OVERFLOWING, Solve, StepReport, StepSeconds, World, read_answer, require_callable
+
+
+class LiquidOptions:
+    """How a step is made; `LiquidWorld` says what each option does."""
+
+    warm_start: bool
+    _separation: str
+    _form: str
+    _flip: float
+    _volume_correction: float
+
+    @property
+    def separation(self) -> str:
+        return self._separation
+
+    @separation.setter
+    def separation(self, word: str) -> None:
+        require_choice(word, "separation", SEPARATIONS)
+        self._separation = word
+
+    @property
+    def form(self) -> str:
+        return self._form
+
+    @form.setter
+    def form(self, word: str) -> None:
+        require_choice(word, "form", FORMS)
+        self._form = word
+
+    @property
+    def flip(self) -> float:
+        return self._flip
+
+    @flip.setter
+    def flip(self, share: float) -> None:
+        require_share(share, "flip")
+        self._flip = float(share)
+
+    @property
+    def volume_correction(self) -> float:
+        return self._volume_correction
+
+    @volume_correction.setter
+    def volume_correction(self, share: float) -> None:
+        require_share(share, "volume_correction")
+        self._volume_correction = float(share)
+
 
 GRAVITY = 9.80665
 """[m/s^2]"""
@@ -218,7 +278,7 @@ class LiquidWorld(LiquidOptions, World):
     def _recall(self, made: PressureProblem) -> Vector | None:
         """The pressure of the last step, where there is liquid still, if it takes energy out of the step.
 
-        1/2 x^T A x + b^T x is below its value at zero then; the rule of `perp.worlds.warm_start`.
+        1/2 x^T A x + b^T x is below its value at zero then; the rule of `perp.worlds.contacts`.
         """
         if not self.warm_start or self._pressure is None:
             return None
@@ -295,3 +355,59 @@ def _read_gravity(given: Any, dimension: int) -> Vector:
         example = ", ".join(["0.0"] * (dimension - 1) + ["-9.81"])
         raise InvalidProblem(f"gravity is {given!r}; a number an axis is needed, for example ({example})")
     return as_vector(given, "gravity", dimension)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LiquidReport(StepReport):
+    """One step of a liquid. `x` are pressures without dimension: x = p dt^2 / (density spacing^2)."""
+
+    pressures: PressureProblem
+    """The problem with the cells that it belongs to."""
+    net_outflow: Vector
+    """y of each unknown: what left its cell, as a share of its volume, beyond what the volume correction asks for."""
+    density: float
+    """[kg/m^d]"""
+    particles: int
+    volume: float
+    """At the beginning of the step, from the free surface [m^d]."""
+    height: float
+    """Mean height of the particles at the end of it [m]."""
+    fastest: float
+    """Speed of the fastest particle at the end of it [m/s]."""
+
+    @property
+    def things(self) -> str:
+        return f"{self.particles:,} particles, {np.count_nonzero(self.liquid):,} liquid cells, "
+
+    @property
+    def liquid(self) -> NDArray[np.bool_]:
+        """Which cells had an unknown pressure."""
+        liquid: NDArray[np.bool_] = self.pressures.liquid.reshape(self.pressures.grid.cells) != 0
+        return liquid
+
+    @property
+    def pressure(self) -> NDArray[np.float64]:
+        """Of each cell [Pa]; 0 where there is no liquid."""
+        made = self.pressures
+        scale = self.density * (made.grid.spacing / made.dt) ** 2
+        return np.where(self.liquid, scale * made.on_cells(self.x).reshape(made.grid.cells), 0.0)
+
+    @property
+    def separating(self) -> NDArray[np.bool_]:
+        """Which cells let go: the pressure is at its bound, zero, and more flows out than in."""
+        return self.pressures.separating(self.x, self.net_outflow).reshape(self.pressures.grid.cells)
+
+    def measures(self) -> dict[str, float]:
+        made, y, dt = self.pressures, self.net_outflow, self.pressures.dt
+        is_liquid = made.of_unknowns(made.liquid) != 0
+        loose = made.of_unknowns(made.separating(self.x, y))
+        return {
+            "particles": float(self.particles),
+            "liquid_cells": float(np.count_nonzero(is_liquid)),
+            "separating": float(np.count_nonzero(loose)),
+            "divergence": float(np.abs(y[is_liquid & ~loose]).max(initial=0.0)) / dt,
+            "outflow": float(y[loose].max(initial=0.0)) / dt,
+            "volume": self.volume,
+            "height": self.height,
+            "fastest": self.fastest,
+        }

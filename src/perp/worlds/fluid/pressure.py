@@ -49,7 +49,7 @@ from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector
 from perp.problems.lcp import LCP
 from perp.problems.operators import SparseOperator, StencilOperator
-from perp.worlds.fluid.grid import StaggeredGrid
+from perp.worlds.fluid.vessel import StaggeredGrid
 
 SEPARATIONS = ("none", "walls", "everywhere")
 FORMS = ("stencil", "sparse")
@@ -177,7 +177,7 @@ def require_choice(word: str, name: str, known: tuple[str, ...]) -> None:
 
 
 def for_kernels(grid: StaggeredGrid, arrays: Sequence[Vector]) -> tuple[Vector, ...]:
-    """One array for each of three axes; in the plane the first has one number, which nobody reads."""
+    """One array for each of three axes; in the plane the first has one number, which is never read."""
     nothing = np.zeros(1)
     nothing.flags.writeable = arrays[0].flags.writeable
     return (nothing,) * (3 - grid.dimension) + tuple(arrays)

@@ -17,33 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
-from perp.problems.inputs import Vector, as_vector, freeze, reject_non_finite, require_number, require_real
-from perp.worlds.fluid.grid import StaggeredGrid
+from perp.problems.inputs import Vector, as_vector, freeze, require_number, require_real
 
 Points = NDArray[np.float64]
 Distance = Callable[[Points], Vector]
-
-
-def sample_solid(solid: Distance | None, grid: StaggeredGrid) -> Vector:
-    """The distance at the nodes, in C order; without a solid they are all far from one, and the rim is the only wall.
-
-    Between nodes distances are interpolated: what is thinner than a cell, solid or room, is not seen.
-    """
-    if solid is None:
-        nodes = int(np.prod(grid.nodes.astype(np.int64)))
-        return freeze(np.full(nodes, float(np.linalg.norm(grid.upper - grid.origin))))
-    points = grid.node_points()
-    if not callable(solid):
-        raise TypeError(f"solid is {solid!r}; a function of points that returns distances is needed")
-    given = np.asarray(solid(points))
-    if given.shape != (len(points),) or given.dtype.kind not in "iuf":
-        raise InvalidProblem(
-            f"solid returned an array of shape {given.shape} and type {given.dtype} for {len(points)} points; "
-            "one distance each is needed"
-        )
-    distance = given.astype(np.float64)
-    reject_non_finite(distance, "solid")
-    return freeze(distance)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,9 @@ from perp.extras import mujoco
 from perp.kernels.worlds import rigid_motion, touches
 from perp.problems.inputs import Vector, freeze
 from perp.worlds.contacts import ShapeContacts
-from perp.worlds.mujoco_files import LEAST_FRICTION
-from perp.worlds.rigid3d.joints import Ball, Fixed, Joint
+from perp.worlds.mujoco_models import LEAST_FRICTION
+from perp.worlds.rigid3d.joint import Joint
+from perp.worlds.rigid3d.joints import Ball, Fixed
 from perp.worlds.rigid3d.poses import Poses
 
 MERGED = 0.1

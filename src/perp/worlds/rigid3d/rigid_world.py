@@ -26,15 +26,14 @@ from perp.problems.constraint_rows import CORRECTED, ContactRows, assemble_step
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_block_stack, require_number, require_share
 from perp.problems.operators import BodyMasses
-from perp.recording.shapes import Shape
+from perp.recording.frame import Shape
 from perp.worlds.contact_world import ContactWorld
 from perp.worlds.contacts import Contacts, ShapeContacts, match_contacts
-from perp.worlds.mujoco_files import load_model
-from perp.worlds.mujoco_shapes import shapes_of
-from perp.worlds.rigid3d.joints import Joint, JointSet
+from perp.worlds.mujoco_models import load_model, shapes_of
+from perp.worlds.rigid3d.joint import Joint
+from perp.worlds.rigid3d.joint_set import JointSet
 from perp.worlds.rigid3d.mujoco_bodies import MujocoBodies, joints_of
-from perp.worlds.rigid3d.poses import Poses
-from perp.worlds.rigid3d.state_array import StateArray, unit_quaternions
+from perp.worlds.rigid3d.poses import Poses, StateArray, unit_quaternions
 
 GRAVITY = (0.0, 0.0, -9.81)
 UNIT_SQUARE = 1e-6

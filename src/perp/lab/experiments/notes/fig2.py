@@ -35,7 +35,7 @@ from perp.lab.experiments.notes.papers_methods import (
 )
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 SEEDS, QUICK_SEEDS = range(10), range(2)
 ITERATIONS = 50

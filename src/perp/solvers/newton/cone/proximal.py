@@ -16,7 +16,7 @@ from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.solvers.newton.cone.equations import ContactEquations, Equation, Law
 
-REDUCTION = 0.1
+ENOUGH = 0.1
 """A subproblem is solved when its residual is this share of what the asked problem has at the centre."""
 
 FIRST_WEIGHT = 1.0 / 32.0
@@ -132,7 +132,7 @@ class ConeProximal:
         """Take note of what a step with a frozen law has left; whether more steps are worth while."""
         self.idle = 0 if left <= 0.5 * self.left else self.idle + 1
         self.left = min(self.left, left)
-        enough = FROZEN_ACCURACY * REDUCTION * self.residual
+        enough = FROZEN_ACCURACY * ENOUGH * self.residual
         return left <= enough or self.idle >= MOST_IDLE or self.taken >= FROZEN_HARD
 
     def keep(self, candidate: Candidate) -> None:

@@ -14,9 +14,9 @@ from perp.problems.inputs import Vector
 from perp.solvers.method import State
 from perp.solvers.newton.cone.equations import ContactEquations, Equation
 from perp.solvers.newton.cone.proximal import ConeProximal
-from perp.solvers.newton.line_search import Armijo, MeritPoint, Reference
-from perp.solvers.splitting.block_sweeps import BlockSweeper, make_block_sweeper
-from perp.solvers.splitting.orders import make_order
+from perp.solvers.newton.globalisation import Armijo, MeritPoint, Reference
+from perp.solvers.splitting.block_gauss_seidel import BlockSweeper, make_block_sweeper
+from perp.solvers.splitting.sweeps import make_order
 
 ACCURATE, ROUGH = 1e-8, 0.5
 """What is to be left of a Newton equation, as a share of F, and what may be left."""

@@ -14,31 +14,47 @@ from perp.problems.inputs import Vector, require_count, require_number, require_
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method
-from perp.solvers.newton.fischer.equation import DirectEquation, Equation, KrylovEquation, Line
-from perp.solvers.newton.fischer.state import (
+from perp.solvers.newton.fischer.equation import (
     STRATEGIES,
+    DirectEquation,
+    Equation,
     FischerPoint,
     FischerState,
     Kinks,
+    KrylovEquation,
+    Line,
     Regularisation,
     find_proof,
     gradient,
     gradient_direction,
 )
-from perp.solvers.newton.line_search import (
+from perp.solvers.newton.globalisation import (
+    DOUBTS,
+    HARD,
     LEAST_STEP,
     MEMORY,
+    MOST_FAILURES,
+    PROXIMAL,
+    PROXIMAL_LOOP,
     REDUCTION,
     SUFFICIENT,
     Armijo,
+    Proximal,
     Reference,
     require_reduction,
 )
-from perp.solvers.newton.proximal_point import DOUBTS, HARD, MOST_FAILURES, PROXIMAL, PROXIMAL_LOOP, Proximal
-from perp.solvers.options.checks import require_choices, space_objection
-from perp.solvers.options.docs import About, option
-from perp.solvers.options.shared import FORCING, GMRES_RESTART, INNER_LIMIT, PRECONDITIONER, SHIFTED_SPACE
-from perp.solvers.results.status import Status
+from perp.solvers.options import (
+    FORCING,
+    GMRES_RESTART,
+    INNER_LIMIT,
+    PRECONDITIONER,
+    SHIFTED_SPACE,
+    About,
+    option,
+    require_choices,
+    space_objection,
+)
+from perp.solvers.results import Status
 
 LINEAR = ("direct", "gmres")
 COUNTED = ("line_search_evaluations", "gradient_steps", "proximal_steps")

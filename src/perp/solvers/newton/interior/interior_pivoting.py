@@ -14,11 +14,10 @@ from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State
 from perp.solvers.newton.interior.interior_point import InteriorPoint, InteriorState
-from perp.solvers.options.docs import About, option
-from perp.solvers.options.shared import ORDERING, SHIFTED_SPACE
+from perp.solvers.options import ORDERING, SHIFTED_SPACE, About, option
 from perp.solvers.pivoting.block_principal import BlockPrincipal
 from perp.solvers.pivoting.pivot_state import PivotState
-from perp.solvers.results.status import Status
+from perp.solvers.results import Status
 
 CLEAR = 0.01
 """A row speaks clearly where, of distance to a bound and multiplier, one is below this share of the other (scaled)."""

@@ -17,7 +17,7 @@ from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 from perp.solvers.method import Method
 from perp.solvers.nested_start import INITIAL, START, nested_start
-from perp.solvers.newton.line_search import (
+from perp.solvers.newton.globalisation import (
     LEAST_STEP,
     MEMORY,
     REDUCTION,
@@ -26,9 +26,12 @@ from perp.solvers.newton.line_search import (
     Reference,
     require_reduction,
 )
-from perp.solvers.newton.minimum_map.equation import DirectEquation, Equation, Krylov, KrylovEquation, power_of_two
-from perp.solvers.newton.minimum_map.state import (
+from perp.solvers.newton.minimum_map.equation import (
+    DirectEquation,
     Direction,
+    Equation,
+    Krylov,
+    KrylovEquation,
     MapPoint,
     MinimumMapState,
     find_proof,
@@ -36,11 +39,21 @@ from perp.solvers.newton.minimum_map.state import (
     gradient_direction,
     held_direction,
     newton_direction,
+    power_of_two,
 )
-from perp.solvers.options.checks import require_choices, space_objection
-from perp.solvers.options.docs import About, metadata, option
-from perp.solvers.options.shared import FORCING, GMRES_RESTART, INNER_LIMIT, PRECONDITIONER, SPACE
-from perp.solvers.results.status import Status
+from perp.solvers.options import (
+    FORCING,
+    GMRES_RESTART,
+    INNER_LIMIT,
+    PRECONDITIONER,
+    SPACE,
+    About,
+    metadata,
+    option,
+    require_choices,
+    space_objection,
+)
+from perp.solvers.results import Status
 from perp.solvers.symmetry import asymmetry_objection
 
 LINEAR = ("direct", "pcg", "gmres")

@@ -12,15 +12,12 @@ from perp.linalg.preconditioners import Recipe, make_recipe
 from perp.problems.inputs import Vector, require_count, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
-from perp.solvers.gradient.metric import diagonal_weights
+from perp.solvers.gradient.projection import diagonal_weights
 from perp.solvers.method import Method
 from perp.solvers.nested_start import INITIAL, START, nested_start
-from perp.solvers.newton.policy_iteration.equation import FreeEquation
-from perp.solvers.newton.policy_iteration.state import PolicyState
-from perp.solvers.options.checks import require_choices
-from perp.solvers.options.docs import About, option
-from perp.solvers.options.shared import PRECONDITIONERS
-from perp.solvers.results.status import Status
+from perp.solvers.newton.policy_iteration.equation import FreeEquation, PolicyState
+from perp.solvers.options import PRECONDITIONERS, About, option, require_choices
+from perp.solvers.results import Status
 from perp.solvers.symmetry import asymmetry_objection
 
 AUTO = "auto"

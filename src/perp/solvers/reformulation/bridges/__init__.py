@@ -13,11 +13,7 @@ from perp.errors import MissingExtra, suggest
 from perp.problems.inputs import require_number
 from perp.solvers.reformulation.bridges.bridge import Answer, Bridge, Ending, words_of
 from perp.solvers.reformulation.bridges.clarabel import ClarabelBridge
-from perp.solvers.reformulation.bridges.daqp import DaqpBridge
-from perp.solvers.reformulation.bridges.highs import HighsBridge
-from perp.solvers.reformulation.bridges.osqp import OsqpBridge
-from perp.solvers.reformulation.bridges.piqp import PiqpBridge
-from perp.solvers.reformulation.bridges.proxqp import ProxqpBridge
+from perp.solvers.reformulation.bridges.quadratic import DaqpBridge, HighsBridge, OsqpBridge, PiqpBridge, ProxqpBridge
 from perp.solvers.reformulation.statement import Statement
 
 BRIDGES: dict[str, Bridge] = {

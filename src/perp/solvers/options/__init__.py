@@ -1,1 +1,0 @@
-"""Options of methods: what they mean, their words and ranges, and checks."""

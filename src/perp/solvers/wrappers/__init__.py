@@ -1,1 +1,0 @@
-"""Wrappers: methods made of another method. What they add is named, so that nothing happens behind a method's back."""

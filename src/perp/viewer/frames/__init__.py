@@ -1,1 +1,0 @@
-"""Steps and worlds as what the page reads."""

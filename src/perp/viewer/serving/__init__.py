@@ -1,1 +1,0 @@
-"""The server: who may speak, files and sockets, one process a page; pages without a server."""
