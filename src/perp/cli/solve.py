@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from perp.cli import cards, progress
-from perp.cli.errors import CommandError, refusing
-from perp.cli.group import INTERRUPTED, NOT_CONVERGED
+from perp.cli.errors import INTERRUPTED, NOT_CONVERGED, CommandError, refusing
 from perp.cli.options import ComplianceUnits, ContactCompliance, read_compliance, split_assignments, with_compliance
 from perp.errors import FileFormatError, InvalidProblem, MethodRefused, MissingAbility, MissingExtra, suggest
-from perp.lab import answers, results
+from perp.lab import results
 from perp.problems import files, friction
 from perp.solvers import api, loop, roster, stopping
 from perp.solvers import options as wordss
@@ -173,8 +172,8 @@ def finish(
     """Save first, then print: what was reached should survive a closed terminal."""
     if out is not None:
         with refusing(OSError):
-            answers.save_answer(result, out)
-    apart = None if known is None else answers.distance(result.x, known)
+            results.save_answer(result, out)
+    apart = None if known is None else results.distance(result.x, known)
     if as_json:
         typer.echo(results.to_json(describe_result(file, result, apart, out)))
     else:

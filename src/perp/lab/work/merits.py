@@ -1,4 +1,7 @@
-"""Solve by the criteria of NOTES section 6: a merit function of the paper decides, not the natural map.
+"""The three merit functions of NOTES, where its Fischer-Newton method would have ended, and the works that use them.
+
+`convergence`: one problem by one method, every iterate measured with each of the merit functions. `solve_to_merit`:
+solve by the criteria of section 6, where a merit function of the paper decides, not the natural map:
 
     theta(x) < absolute                              (NOTES eq. 107)  -> CONVERGED
     |theta - theta before| < relative theta before   (NOTES eq. 108)  -> RELATIVE, if theta has changed at all
@@ -16,23 +19,86 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.runs.measurement import Measurement
+from perp.lab.runs.row import Column, Measurement
 from perp.lab.runs.task import Task
-from perp.lab.work.merits_of_notes import cut_at_gradient_step, measure_merits
 from perp.lab.work.recipes import chosen_method, make_instance
 from perp.lab.work.solve import measure_result
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
+from perp.problems.residuals import measure
 from perp.solvers.api import solve
 from perp.solvers.loop import Progress
 from perp.solvers.results import Result, Status
 from perp.solvers.stopping import Stopping
+
+MERITS = ("modified", "minimum_map", "fischer")
 
 STARTER = "pgs"
 """What warms up."""
 
 FARTHEST = 10.0
 """Entries of a random start lie between zero and this: ten times the largest of a planted solution."""
+
+
+def measure_merits(problem: Problem, x: Vector) -> dict[str, float]:
+    """
+    modified     x^T |A x + b|, which is 0 at x = 0, whatever b is    (NOTES eq. 106)
+    minimum_map  1/2 H^T H, H = min(x, y)                             (eq. 65, 68)
+    fischer      1/2 F^T F, F = sqrt(x^2 + y^2) - x - y               (eq. 96, 103)
+    """
+    found = measure(problem, x)
+    values = (found.modified_merit, 0.5 * found.natural_2**2, found.fischer)
+    return dict(zip(MERITS, values, strict=True))
+
+
+def cut_at_gradient_step(found: Measurement, gradient_steps: Column) -> Measurement:
+    """What came before the first step down the gradient, of which num4lcp takes none: there it is NON_DESCENT.
+
+    `gradient_steps` counts them at each entry of the series.
+    """
+    if not np.any(gradient_steps > 0.0):
+        return found
+    end = int(np.argmax(gradient_steps > 0.0))
+    series = {name: column[:end] for name, column in found.series.items()}
+    numbers = {
+        **found.numbers,
+        "iterations": float(series["iteration"][-1]),
+        **dict.fromkeys(("residual", "natural"), float(series["residual"][-1])),
+        "seconds": found.numbers["seconds"] * end / gradient_steps.size,
+    }
+    if "active" in series:
+        numbers["active"] = float(series["active"][-1]) / found.n
+    message = "the next step would have gone down the gradient"
+    return replace(found, status=Status.NON_DESCENT.name, message=message, numbers=numbers, series=series)
+
+
+def perform_convergence(task: Task, folder: Path | None) -> Measurement:
+    """The series have, beside `iteration` and `residual`, the three merits of NOTES for every iterate
+    (`merits_of_notes`), and the numbers have the last of each as `final_...`. With `gradient_steps` False among the
+    `arguments` a run ends as NON_DESCENT where it would fall back on the gradient, which num4lcp does not.
+    """
+    problem = make_instance(task.instance, folder).problem
+    iterations: list[int] = []
+    merits: list[dict[str, float]] = []
+
+    def note(progress: Progress) -> None:
+        iterations.append(progress.iteration)
+        merits.append(measure_merits(problem, progress.x))
+
+    result = solve(problem, chosen_method(task.method, task.options), stop=task.stopping, callback=note)
+    columns = {name: np.array([each[name] for each in merits]) for name in MERITS}
+    columns |= {"iteration": np.array(iterations, dtype=np.float64), "residual": result.history.residual}
+    found = replace(measure_result(result), series=columns)
+    if not task.arguments.get("gradient_steps", True):
+        found = cut_at_gradient_step(found, result.history.counters.get("gradient_steps", np.zeros(0)))
+    last = {f"final_{name}": float(found.series[name][-1]) for name in MERITS if found.series[name].size}
+    return replace(found, numbers={**found.numbers, **last})
+
+
+def convergence_task(instance: Mapping[str, Any], method: str, max_iterations: int, **others: Any) -> Task:
+    """A task of this work: so many iterations whatever is reached; `others` are further fields of `Task`."""
+    stop = {"tol": 0.0, "max_iterations": max_iterations, "check_every": 1}
+    return Task("convergence", instance, method, stop=stop, **others)
 
 
 @dataclass
@@ -60,7 +126,7 @@ class Judge:
             raise StopIteration
 
 
-def perform(task: Task, folder: Path | None) -> Measurement:
+def perform_solve_to_merit(task: Task, folder: Path | None) -> Measurement:
     """`arguments`: `merit` is "modified", "fischer" or "minimum_map"; `absolute` and `relative` are the tolerances.
 
     `warm_up` iterations of PGS lead to the start, and take `warm_up_seconds`; `start` is "zero" (the default) or "far":

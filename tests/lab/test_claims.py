@@ -7,8 +7,7 @@ from math import inf, nan
 
 import pytest
 
-from perp.lab.claims.claim import Claim, Limits, parse_claims
-from perp.lab.claims.verdict import Outcome, judge
+from perp.lab.claims import Claim, Limits, Outcome, judge, parse_claims
 
 HALF = """
 [[claim]]
