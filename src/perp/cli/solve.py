@@ -14,7 +14,7 @@ from perp.cli.errors import INTERRUPTED, NOT_CONVERGED, CommandError, refusing
 from perp.cli.options import ComplianceUnits, ContactCompliance, read_compliance, split_assignments, with_compliance
 from perp.errors import FileFormatError, InvalidProblem, MethodRefused, MissingAbility, MissingExtra, suggest
 from perp.lab import results
-from perp.problems import files, friction
+from perp.problems import files
 from perp.solvers import api, loop, roster, stopping
 from perp.solvers import options as wordss
 from perp.solvers.auto import explain as explains
@@ -134,9 +134,10 @@ def change_law(problem: Problem, known: Vector | None, model: str) -> tuple[Prob
     """The contacts under that law; a solution that was stored with them belongs to their own."""
     if model not in LAWS:
         raise CommandError(f"--model {model!r} is unknown{suggest(model, LAWS)}")
-    if not isinstance(problem, friction.ContactProblem):
+    contacts = problem.frictional
+    if contacts is None:
         raise CommandError(f"--model {model}: the file holds no contacts, but a {problem.kind} problem")
-    return (problem, known) if problem.model == model else (problem.with_model(model), None)
+    return (contacts, known) if contacts.model == model else (contacts.with_model(model), None)
 
 
 def require_target(out: Path) -> None:

@@ -72,8 +72,7 @@ class Scene(Example):
 
     def step_from(self, velocity: Vector) -> ContactProblem:
         """The same contacts and forces for bodies that begin the step with another velocity."""
-        problem = self.problem
-        assert isinstance(problem, ContactProblem)
+        problem = self.problem.as_contacts()
         b = problem.b + self.jacobian @ (velocity - self.before)
         return problem.with_matrix(problem.A, b)
 

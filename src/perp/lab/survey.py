@@ -25,7 +25,6 @@ from perp.lab.runs.runner import Here, Reporter, Runner, Trial
 from perp.lab.runs.task import Task
 from perp.problems.files import SUFFIXES, load
 from perp.problems.files.guard import replacing
-from perp.problems.friction import ContactProblem
 from perp.problems.problem import Problem
 from perp.solvers.api import solve
 from perp.solvers.method import Method, misfit
@@ -199,9 +198,10 @@ def unread_row(name: str, error: Exception) -> SurveyRow:
 
 def with_law(problem: Problem, model: str | None) -> Problem:
     """Contacts under another law of friction; fixed discs have no coefficient that another law could use."""
-    if model is None or not isinstance(problem, ContactProblem) or problem.model in (model, "disc"):
+    contacts = problem.frictional
+    if model is None or contacts is None or contacts.model in (model, "disc"):
         return problem
-    return problem.with_model(model)
+    return contacts.with_model(model)
 
 
 def find_candidates(folder: Path) -> list[Candidate]:

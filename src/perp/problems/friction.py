@@ -328,6 +328,17 @@ class ContactProblem(Problem):
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(ContactProblem, **self._others()), (self.A, self.b, self.friction, self.model)
 
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        softness = {"contact_compliance": self.contact_compliance} if self.is_compliant else {}
+        return softness | {
+            "kind": np.array("contact"),
+            "model": np.array(self.model),
+            "dimension": np.array(self.dimension, dtype=np.int64),
+            "friction": self.friction,
+            "lower": self.lower,
+            "upper": self.upper,
+        }
+
     def __repr__(self) -> str:
         others = self.n - self.contact_rows
         softest = f", compliance up to {self.contact_compliance.max():.3g}" if self.is_compliant else ""

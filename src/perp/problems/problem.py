@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from perp.errors import MethodRefused
+from perp.errors import FileFormatError, MethodRefused
 from perp.kernels.measures import projection
 from perp.problems import info
 from perp.problems.inputs import MatrixLike, PerRow, Vector, VectorLike, as_vector, freeze
@@ -141,6 +142,10 @@ class Problem(ABC):
         make, (_, own, *others) = parts
         made: Self = make(A, own if b is None else b, *others)
         return made
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Of which kind it is and what sets it apart: what a file keeps beside A and b."""
+        raise FileFormatError(f"perp has no way to save a {type(self).__name__}")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} with {self.n} unknowns, {self.A.form} A>"

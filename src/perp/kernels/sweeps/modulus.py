@@ -32,13 +32,9 @@ ONE = np.uint64(1)
 
 
 @uncounted
-def recall(u, x, memory, printed):
-    """What y pulls from: x, and a share of what was clipped off it.
-
-    The printed Method 3.2 knows of one bound only, 0: past an upper bound, u goes on from itself and winds up.
-    """
-    anchor = clip(u, 0.0, np.inf) if printed else x
-    return anchor + memory * (u - anchor)
+def recall(u, x, memory):
+    """What y pulls from: x, and a share of what was clipped off it."""
+    return x + memory * (u - x)
 
 
 @uncounted
@@ -90,12 +86,12 @@ def show_velocity(row_add, arrays, lag, lead, v, x, i, old, new, before, after):
 @uncounted
 def move(rule, storage, u, vectors, i, low, high):
     """One row; returns the new x_i."""
-    keep, drop, lag, lead, printed = rule
+    keep, drop, lag, lead = rule
     arrays, row_slack, row_add, show = storage
     step, b, _, _, x, v = vectors
     old, before = x[i], u[i]
     y = row_slack(arrays, b, x, v, i)
-    after = recall(before, old, keep - drop * step[i], printed) - step[i] * y
+    after = recall(before, old, keep - drop * step[i]) - step[i] * y
     new = clip(after, low, high)
     u[i] = after
     show(row_add, arrays, lag, lead, v, x, i, old, new, before, after)

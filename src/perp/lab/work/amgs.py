@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,8 @@ from perp.solvers.method import Method, State
 from perp.solvers.results import Result, Status
 from perp.solvers.roster import make_method
 from perp.solvers.splitting.gauss_seidel import PGS
+from perp.solvers.splitting.modulus import AMGS
+from perp.solvers.splitting.modulus_sweeps import ModulusState
 from perp.worlds.world import Solve, World
 
 KEPT = ("rows", "energy", "penetration")
@@ -51,6 +53,37 @@ that the normal impulses of the start fix, with unknowns shifted so that all low
 
 ALL_KEPT, GROWTH = 200, 1.02
 """Of the first sweeps RES is kept after each; of later ones after each that is so many times as late as the last."""
+
+
+class PrintedAMGS(AMGS):
+    """AMGS for boxes as Method 3.2 prints it. Needs 0 <= lower, and gamma = 2: it clips to the wrong box otherwise.
+
+    Its memory knows of one bound, 0: u_i goes on from max(0, u_i) where the corrected method goes on from x_i. So at an
+    upper bound u grows by -step y with every iteration, without end, and x stays there long after the problem asks it
+    to leave.
+    """
+
+    name: ClassVar[str] = "printed_amgs"
+
+    def objection(self, problem: Problem) -> str | None:
+        if self.gamma != 2.0 or problem.frictional is not None or np.any(problem.lower < 0.0):
+            return "Method 3.2 assumes gamma = 2 and 0 <= lower (AMGS section 3.1), which friction bounds are not"
+        return super().objection(problem)
+
+    def start(self, problem: Problem, x: Vector) -> ModulusState:
+        state = super().start(problem, x)
+        sweeper, sweep = state.sweeper, state.sweeper.kernel
+
+        def sweep_as_printed(count: int, keep: float, drop: float) -> None:
+            """Put the start of each row into u, and let the sweep go on from there: from x + 1 (u - x)."""
+            for _ in range(count):
+                above = np.maximum(sweeper.u, 0.0)
+                sweeper.u[:] = above + (keep - drop * sweeper.step) * (sweeper.u - above)
+                sweep(1, 1.0, 0.0)
+
+        sweep(0, 1.0, 0.0)  # loads the kernel
+        state.sweeper, state.repeatable = replace(sweeper, kernel=sweep_as_printed), False
+        return state
 
 
 def perform_amgs_run(task: Task, folder: Path | None) -> Measurement:
@@ -173,10 +206,10 @@ def perform_amgs_step(task: Task, folder: Path | None) -> Measurement:
     `restate`, as what the problem is solved; `repeats`, how often the sweeps are timed (0: not at all)."""
     asked = task.arguments
     instance = make_instance(task.instance, folder)
-    assert isinstance(instance.problem, ContactProblem)
     impulses = np.zeros(instance.problem.n) if instance.x0 is None else instance.x0
-    problem, start = restate(instance.problem, impulses, asked["restate"])
-    method = make_method(task.method, dict(task.options))
+    problem, start = restate(instance.problem.as_contacts(), impulses, asked["restate"])
+    printed = task.method == PrintedAMGS.name
+    method = PrintedAMGS(**task.options) if printed else make_method(task.method, dict(task.options))
     explicit = in_form(problem, asked["form"])
     iteration, res, x = sweep_until(explicit, method, start, asked["sweeps"], asked["until"])
     reached = bool(res[-1] < asked["until"])

@@ -18,7 +18,6 @@ from perp.problems.certificates.rays import certify_ray
 from perp.problems.certificates.separation import check_vector, rounding_share
 from perp.problems.certificates.sharpening import round_to_integers, sharpen
 from perp.problems.contact_laws import require_one_coefficient
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import VectorLike, as_vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
@@ -46,8 +45,8 @@ def verify_certificate(problem: Problem, certificate: Certificate | VectorLike) 
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem is {type(problem).__name__}; perp.LCP, BoxLCP or ContactProblem is needed")
-    if isinstance(problem, ContactProblem):
-        require_one_coefficient(problem, "verify_certificate")
+    if problem.frictional is not None:
+        require_one_coefficient(problem.frictional, "verify_certificate")
     if TO_SPARSE not in problem.A.ability_set:
         raise MissingAbility(f"A^T u is needed, and a {problem.A.form} operator cannot give it")
     if isinstance(certificate, Certificate):

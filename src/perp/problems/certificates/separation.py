@@ -137,7 +137,7 @@ SAFE = 2.0**-100
 
 def check_vector(problem: Problem, u: Vector) -> Certificate:
     """The verdict on u, which is finite and of the right length."""
-    kind = "friction" if isinstance(problem, ContactProblem) else "infeasible"
+    kind = "infeasible" if problem.frictional is None else "friction"
     vector = np.array(u)
     largest = np.abs(vector).max(initial=0.0)
     if largest == 0.0:
@@ -171,11 +171,12 @@ def _clear_signs(problem: Problem, u: Vector) -> str | None:
     """Set entries of the wrong sign at rounding level to zero; a sentence where one is larger than that."""
     lower, upper = problem.bounds(np.zeros(problem.n))
     has_lower, has_upper = np.isfinite(lower), np.isfinite(upper)
-    if isinstance(problem, ContactProblem):
+    contacts = problem.frictional
+    if contacts is not None:
         has_lower[: problem.contact_rows] = has_upper[: problem.contact_rows] = True
-        has_upper[problem.every(0)] = False
-        if problem.model == "convex":
-            objection = _clear_cones(problem, u)
+        has_upper[contacts.every(0)] = False
+        if contacts.model == "convex":
+            objection = _clear_cones(contacts, u)
             if objection:
                 return objection
             has_lower[: problem.contact_rows] = has_upper[: problem.contact_rows] = False  # seen to
@@ -320,14 +321,14 @@ def greatest_products(problem: Problem, pulled: Pulled, share: float, *, loose: 
     """
     lower, upper = problem.bounds(np.zeros(problem.n))
     rows = np.arange(problem.n)
-    if not isinstance(problem, ContactProblem):
+    if problem.frictional is None:
         return _ordinary(pulled.gain, pulled.error, pulled.size, lower, upper, rows, share, loose)
     others = slice(problem.contact_rows, problem.n)
     rest = _ordinary(
         pulled.gain[others], pulled.error[others], pulled.size[others], lower[others], upper[others], rows[others],
         share, loose,
     )  # fmt: skip
-    return _joined(_contacts(problem, pulled), rest)
+    return _joined(_contacts(problem.frictional, pulled), rest)
 
 
 def _ordinary(

@@ -57,7 +57,8 @@ def save(problem: Problem, path: Path, x: Vector | None) -> None:
     vectors = _vectors_of(problem)
     if x is not None:
         vectors["x"] = x
-    note = f"model={problem.model} dimension={problem.dimension}" if isinstance(problem, ContactProblem) else ""
+    contacts = problem.frictional
+    note = "" if contacts is None else f"model={contacts.model} dimension={contacts.dimension}"
     matrix = problem.A.written_out()
     with ExitStack() as files:  # left in reverse order: the matrix, entered first, takes its place last
         write_matrix(files.enter_context(replacing(path)), matrix, note)
@@ -106,15 +107,12 @@ def _read_member(guard: FileGuard, name: str) -> Vector:
 
 
 def _vectors_of(problem: Problem) -> dict[str, Vector]:
-    if isinstance(problem, LCP):
-        return {"b": problem.b}
-    if isinstance(problem, BoxLCP):
-        return {"b": problem.b, "lower": problem.lower, "upper": problem.upper}
-    if isinstance(problem, ContactProblem):
-        _require_expressible(problem)
-        others = {"lower": problem.lower, "upper": problem.upper} if problem.lower.size else {}
-        return {"b": problem.b, "friction": problem.friction} | others
-    raise FileFormatError(f"perp has no way to save a {type(problem).__name__}")
+    arrays = {"b": problem.b} | problem.to_arrays()
+    if problem.frictional is not None:
+        _require_expressible(problem.frictional)
+        if not problem.lower.size:  # no rows after the contacts
+            del arrays["lower"], arrays["upper"]
+    return {name: arrays[name] for name in VECTORS if name in arrays}
 
 
 def _require_expressible(problem: ContactProblem) -> None:

@@ -15,8 +15,8 @@ NAMED_MODELS = ("box", "cone", "convex", "frictionless", "stewart_trinkle")
 
 def contacts_of(problem: Problem) -> ContactProblem | None:
     """The contact problem itself, or the one that an LCP or boxed LCP was made of; None for any other problem."""
-    if isinstance(problem, ContactProblem):
-        return problem
+    if problem.frictional is not None:
+        return problem.frictional
     return problem.origin.contacts if isinstance(problem, Restated) else None
 
 

@@ -159,8 +159,6 @@ class Sight:
 
     lag: float
     lead: float
-    printed: bool = False
-    """Whether the box is that of Method 3.2 as printed."""
 
     @property
     def is_newest(self) -> bool:
@@ -198,14 +196,14 @@ def make_modulus_sweeper(problem: Problem, sight: Sight, x: Vector) -> ModulusSw
     width, _, friction = problem.law
     bound, u = make_sweeper(problem, 1.0, x), x.copy()
     tuned = {body_pairs: modulus.sweep_body_pairs, planar_pairs: modulus.sweep_planar_pairs}.get(bound.kernels)
-    if tuned is not None and sight.is_newest and not sight.printed:
+    if tuned is not None and sight.is_newest:
         coupling = np.empty(0) if bound.contact is None else bound.contact[-1]
         return _bind(tuned, bound, (), (friction, coupling), u, many=True)
     if tuned is not None:
         assert problem.A.factored is not None
         bound = sweep_factored(problem.A.factored, bound.vectors[:-1], None)
     names = {dense: "sweep_dense", csr: "sweep_csr", runs: "sweep_runs", factored: "sweep_factored"}
-    kernel, seen = getattr(modulus, names[bound.kernels]), (sight.lag, sight.lead, sight.printed)
+    kernel, seen = getattr(modulus, names[bound.kernels]), (sight.lag, sight.lead)
     return _bind(kernel, bound, seen, (width, friction), u, many=sight.is_newest)
 
 
@@ -315,7 +313,7 @@ class ModulusMethod(Method[ModulusState]):
         if self.is_adaptive:
             state.search, state.work = AlphaSearch(), np.empty(problem.n)
         self._set_alpha(state, state.first_alpha)
-        forgets = self.sight.is_newest and not self.sight.printed and state.keep == state.drop == 0.0
+        forgets = self.sight.is_newest and state.keep == state.drop == 0.0
         state.repeatable = forgets and not self.is_adaptive
         return state
 

@@ -12,7 +12,7 @@ from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Tab
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.amgs import SHIFTED_BOX, amgs_run_task, amgs_step_task
+from perp.lab.work.amgs import SHIFTED_BOX, PrintedAMGS, amgs_run_task, amgs_step_task
 from perp.lab.work.recipes import scene, scene_step
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ LATE = 100
 
 CONTESTANTS = (PGS, HALF, *(scaled(alpha) for alpha in (0.4, 0.3, 0.2, 0.1)))
 CORRECTED = Contestant("3.2 [0.2 D], corrected", "amgs", {"alpha": 0.2})
-AS_PRINTED = Contestant("3.2 [0.2 D], as printed", "amgs", {"alpha": 0.2, "form": "printed"})
+AS_PRINTED = Contestant("3.2 [0.2 D], as printed", PrintedAMGS.name, {"alpha": 0.2})
 STEP_GROUP, RUN_GROUP, BOX_GROUP = "step of ", "run of ", "box of "
 
 
