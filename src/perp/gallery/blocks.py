@@ -48,6 +48,17 @@ PositiveFriction = Annotated[float, About("coefficient of friction", 1e-6)]
 TimeStep = Annotated[float, About("length of the time step [s]", 1e-9, 1e3)]
 Heading = Annotated[float, About("angle between the first tangent and the way that things slide [rad]", -10.0, 10.0)]
 
+MASS = 2.0  # [kg]
+EDGES = np.array([1.0, 1.0, 0.4])  # [m]; the last one is the height above the face
+Rows = Annotated[
+    int,
+    About(
+        "rows wanted, three a point; rounded to 1 point (under the centre of a point mass), 4, 8, 9, 16, 25, ...",
+        1,
+        30_000,
+    ),
+]
+
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Scene(Example):
@@ -104,18 +115,6 @@ def pressed_contact(free: Vector, normal_mass: float, tangent_mass: float, frict
 
 
 # -- blocks ------------------------------------------------------------------------------------------------------------
-
-
-MASS = 2.0  # [kg]
-EDGES = np.array([1.0, 1.0, 0.4])  # [m]; the last one is the height above the face
-Rows = Annotated[
-    int,
-    About(
-        "rows wanted, three a point; rounded to 1 point (under the centre of a point mass), 4, 8, 9, 16, 25, ...",
-        1,
-        30_000,
-    ),
-]
 
 
 @catalogued()

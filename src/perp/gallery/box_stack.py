@@ -53,6 +53,10 @@ TIME_STEP = 1.0 / 60.0  # [s]
 STABILISATION = 0.2
 """The share of a gap or overlap that one step corrects: Gamma of THESIS eq. 2.27."""
 
+Integers = NDArray[np.intp]
+UPRIGHT = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+"""Normal and tangents of contacts on top of each other; for those beside each other the rows are turned round."""
+
 
 @catalogued()
 def box_stack(
@@ -173,11 +177,6 @@ def _build(n: int, name: str, points: int, mass_ratio: float, compliance: float,
 
 
 # -- piles -------------------------------------------------------------------------------------------------------------
-
-
-Integers = NDArray[np.intp]
-UPRIGHT = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-"""Normal and tangents of contacts on top of each other; for those beside each other the rows are turned round."""
 
 
 @catalogued()

@@ -25,6 +25,9 @@ Expected = Literal["solvable", "infeasible", "unsolvable", "several", "infinitel
 a continuum. `infeasible` has no x >= 0 with y >= 0; `unsolvable` has such x, but none that is complementary.
 """
 
+P = ParamSpec("P")
+_CATALOGUE: dict[str, Kind] = {}
+
 
 @dataclass(frozen=True, eq=False)
 class Example:
@@ -55,9 +58,6 @@ class Example:
         return f"<Example {self.name!r}, seed {self.seed}, {self.expected}: {self.problem!r}>"
 
 
-P = ParamSpec("P")
-
-
 @dataclass(frozen=True)
 class Kind:
     """A generator in the catalogue. `size` says what becomes of n; None where n cannot be chosen."""
@@ -70,9 +70,6 @@ class Kind:
     options: Mapping[str, Option]
     seeded: bool
     build: Callable[..., Example]
-
-
-_CATALOGUE: dict[str, Kind] = {}
 
 
 def catalogued(n: int | None = None) -> Callable[[Callable[P, Example]], Callable[P, Example]]:

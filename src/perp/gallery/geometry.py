@@ -18,6 +18,19 @@ from perp.problems.inputs import Matrix, Vector
 
 GROUND = -1
 
+FACES: dict[str, Callable[[int], int]] = {
+    "tower": lambda height: height,
+    "wall": lambda width: width * (2 * width - 1),
+    "pyramid": lambda width: width**2 + 2 * (width - 1) * width * (2 * width - 1) // 3,
+}
+"""How many faces touch in a layout of a given size."""
+POINTS: dict[int, NDArray[np.float64]] = {
+    4: np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]),
+    8: np.array([[-1.0, -1.0], [0.0, -1.0], [1.0, -1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [-1.0, 1.0], [-1.0, 0.0]]),
+    9: np.array([[x, y] for y in (-1.0, 0.0, 1.0) for x in (-1.0, 0.0, 1.0)]),
+}
+"""Contact points of a face, as shares of its half extent: corners, corners and edges, or all these and the middle."""
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -111,12 +124,6 @@ def pyramid(width: int) -> Layout:
 
 
 LAYOUTS: dict[str, Callable[[int], Layout]] = {"tower": tower, "wall": wall, "pyramid": pyramid}
-FACES: dict[str, Callable[[int], int]] = {
-    "tower": lambda height: height,
-    "wall": lambda width: width * (2 * width - 1),
-    "pyramid": lambda width: width**2 + 2 * (width - 1) * width * (2 * width - 1) // 3,
-}
-"""How many faces touch in a layout of a given size."""
 
 
 def nearest_layout(name: str, faces: float) -> Layout:
@@ -128,14 +135,6 @@ def nearest_layout(name: str, faces: float) -> Layout:
     if size > 1 and faces - count(size - 1) < count(size) - faces:
         size -= 1
     return LAYOUTS[name](size)
-
-
-POINTS: dict[int, NDArray[np.float64]] = {
-    4: np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]),
-    8: np.array([[-1.0, -1.0], [0.0, -1.0], [1.0, -1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [-1.0, 1.0], [-1.0, 0.0]]),
-    9: np.array([[x, y] for y in (-1.0, 0.0, 1.0) for x in (-1.0, 0.0, 1.0)]),
-}
-"""Contact points of a face, as shares of its half extent: corners, corners and edges, or all these and the middle."""
 
 
 # A contact at point p between bodies a and b has arms r_a = p - c_a and r_b = p - c_b from the centres of mass, and a

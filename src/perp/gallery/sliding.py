@@ -43,6 +43,9 @@ Spin = Annotated[float, About("rate of turning [rad/s]", -1e6, 1e6)]
 STEEPNESS = 1.1071487177940904
 """atan(2), where the paradox begins with the least friction, 4/3."""
 
+SPHERE_MASS = 3.0  # [kg]
+SPHERE_RADIUS = 0.2  # [m]
+
 
 @catalogued(n=1)
 def painleve_rod(*, friction: Friction = 2.0, lean: Lean = STEEPNESS, spin: Spin = 0.0) -> Example:
@@ -126,10 +129,6 @@ def _planar_solutions(A: Matrix, b: Vector, friction: float, convex: bool) -> li
 
 
 # -- a sphere ----------------------------------------------------------------------------------------------------------
-
-
-SPHERE_MASS = 3.0  # [kg]
-SPHERE_RADIUS = 0.2  # [m]
 
 
 @catalogued(n=3)

@@ -36,6 +36,18 @@ from perp.problems.exact_elimination import Integers, null_space, solve_exactly,
 from perp.problems.inputs import Vector
 from perp.problems.proofs.matrix_tests import comparison_matrix
 
+EXACT_ROWS = 60
+"""Up to so many rows, what rounding leaves open is decided by exact elimination."""
+DIRECT_ROWS = 1000
+"""Up to so many rows, C v = e is solved by elimination."""
+MOST_ITERATIONS = 5000
+"""Of conjugate gradients on C v = e."""
+YES = "there is v > 0 with <A> v > 0 (the witness), and the diagonal is positive"
+NO = "there is u >= 0, not zero, with <A> u <= 0 (the witness)"
+NO_SYMMETRIC = "x^T <A> x <= 0 for the witness x, but a symmetric M-matrix is positive definite"
+SECONDS_A_ROW = 1e-5
+"""About what a sum by `fsum` takes."""
+
 # -- by the entries ----------------------------------------------------------------------------------------------------
 
 
@@ -79,19 +91,6 @@ def largest_outside(matrix: Any) -> tuple[tuple[int, int], float]:
 
 
 # -- by the comparison matrix ------------------------------------------------------------------------------------------
-
-
-EXACT_ROWS = 60
-"""Up to so many rows, what rounding leaves open is decided by exact elimination."""
-DIRECT_ROWS = 1000
-"""Up to so many rows, C v = e is solved by elimination."""
-MOST_ITERATIONS = 5000
-"""Of conjugate gradients on C v = e."""
-YES = "there is v > 0 with <A> v > 0 (the witness), and the diagonal is positive"
-NO = "there is u >= 0, not zero, with <A> u <= 0 (the witness)"
-NO_SYMMETRIC = "x^T <A> x <= 0 for the witness x, but a symmetric M-matrix is positive definite"
-SECONDS_A_ROW = 1e-5
-"""About what a sum by `fsum` takes."""
 
 
 def decide_H_plus(inquiry: Inquiry) -> Finding:

@@ -33,6 +33,10 @@ UNIT = 2.0**-53
 TINY = 2.0**-1000
 """More than all that underflow can lose in a sum of products."""
 
+ANSWERS = {True: "yes", False: "no", None: "undecided"}
+WIDTH = 118
+Kind = Literal["entry", "minor", "vector", "curvature"]
+
 
 def read_operator(A: MatrixLike | Problem) -> Operator:
     """The operator of a problem, or of whatever a problem could be made from."""
@@ -145,11 +149,6 @@ def _scale(matrix: Any, scales: Vector) -> Any:
 
 def _data(matrix: Any) -> NDArray[np.float64]:
     return matrix if isinstance(matrix, np.ndarray) else matrix.data
-
-
-ANSWERS = {True: "yes", False: "no", None: "undecided"}
-WIDTH = 118
-Kind = Literal["entry", "minor", "vector", "curvature"]
 
 
 @dataclass(frozen=True)

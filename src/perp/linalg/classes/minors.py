@@ -36,6 +36,14 @@ EIGENVECTOR_ROWS = 300
 FLOORS = (1e-14, 1e-9, 1e-5)
 """Entries below such a share of the largest are set to zero: at the level of rounding errors they may have any sign."""
 
+Rows = tuple[int, ...]
+Batch = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
+"""Schur complements of one size, the bounds of their errors, and the sets of rows that were eliminated, as bits."""
+BATCH_ENTRIES = 200_000
+"""Schur complements of so many entries in all are computed at once."""
+GUARD = 1.0 + 2.0**-46
+"""For the rounding of the bounds themselves."""
+
 
 def decide_P(inquiry: Inquiry) -> Finding:
     """All principal minors are positive."""
@@ -180,15 +188,6 @@ def negative_eigenvector(inquiry: Inquiry, name: str) -> Witness | None:
 
 
 # -- all principal minors ----------------------------------------------------------------------------------------------
-
-
-Rows = tuple[int, ...]
-Batch = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
-"""Schur complements of one size, the bounds of their errors, and the sets of rows that were eliminated, as bits."""
-BATCH_ENTRIES = 200_000
-"""Schur complements of so many entries in all are computed at once."""
-GUARD = 1.0 + 2.0**-46
-"""For the rounding of the bounds themselves."""
 
 
 def first_bad_minor(M: Integers, check: Check, keep: Callable[[int, Rows], bool] | None = None) -> Rows | None:

@@ -23,6 +23,8 @@ from perp.problems.inputs import Vector, require_count, require_real
 Product = Callable[[Vector], Vector]
 """v -> A v, or r -> P^-1 r; must not keep or change its argument."""
 
+EPSILON = 2.0**-52
+
 
 class Ending(Enum):
     """The value is a sentence that a person can read."""
@@ -49,9 +51,6 @@ class Solution:
     @property
     def success(self) -> bool:
         return self.ending is Ending.CONVERGED
-
-
-EPSILON = 2.0**-52
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,9 @@ COLUMNS = 10
 Table = NDArray[np.uint64]
 Sizes = tuple[int, int, int]
 
+Mask = NDArray[np.bool_]
+NO_FACES = freeze(np.zeros(0))
+
 
 def grid_sizes(A: StencilOperator) -> Sizes | None:
     """The grid as (nz, ny, nx), axes of one cell left out; None where more than three are left, or no cell."""
@@ -80,10 +83,6 @@ def _halved(sizes: Sizes, strengths: list[float]) -> list[int]:
     long = [size > 1 for size in sizes]
     strongest = max(one for one, is_long in zip(strengths, long, strict=True) if is_long)
     return [int(is_long and one >= WEAK * strongest) for one, is_long in zip(strengths, long, strict=True)]
-
-
-Mask = NDArray[np.bool_]
-NO_FACES = freeze(np.zeros(0))
 
 
 class GridHierarchy:

@@ -21,6 +21,8 @@ from perp.problems.operators import Operator
 from perp.problems.operators.base import DIAGONAL, TO_SPARSE
 from perp.problems.problem import Problem
 
+MEASURES = ("diagonal", "columns")
+
 
 class _Identity(Preconditioner):
     def follow(self, free: Mask, shift: Vector) -> None:
@@ -207,9 +209,6 @@ class FourierPreconditioner(Recipe):
         inverse = problem.A.rough_inverse()
         assert inverse is not None
         return _RoughInverse(inverse)
-
-
-MEASURES = ("diagonal", "columns")
 
 
 class _Scaled(Preconditioner):

@@ -38,6 +38,8 @@ MOST_SHIFTS = 60
 """Attempts to shift all of the diagonal; at the usual growth the last one is by 1e14 times the diagonal."""
 Indices = NDArray[np.uint32]
 
+MOST_AXES = 3
+
 
 class IncompleteFactor(Preconditioner):
     """P = L L^T ~ A_FF + diag(shift), in the order of a triangle."""
@@ -193,9 +195,6 @@ class LowerTriangle:
                 self.row_next, self.column,
             )
         )  # fmt: skip
-
-
-MOST_AXES = 3
 
 
 def line_couplings(A: StencilOperator) -> tuple[Any, ...]:

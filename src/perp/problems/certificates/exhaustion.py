@@ -43,6 +43,10 @@ ABOVE = 1.0 + 2.0**-40
 GOOD = 0.5
 """I - R C must be smaller than this for the bound to be of use."""
 
+Row = list[Fraction]
+Equations = list[tuple[Row, Fraction]]
+Conditions = list[tuple[Row, Fraction]]
+
 
 @dataclass(frozen=True)
 class ExactProblem:
@@ -210,11 +214,6 @@ def _powers_of_two(sizes: Vector) -> Vector:
 
 
 # -- exact linear programs ---------------------------------------------------------------------------------------------
-
-
-Row = list[Fraction]
-Equations = list[tuple[Row, Fraction]]
-Conditions = list[tuple[Row, Fraction]]
 
 
 def is_possible(equations: Equations, conditions: Conditions) -> bool:

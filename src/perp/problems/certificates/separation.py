@@ -51,6 +51,11 @@ EXTENDED = 2.0 * max(float(np.finfo(np.longdouble).eps), 2.0**-63)
 """Rounding errors of a product and a sum in extended precision, which is double precision on some machines."""
 Entries = tuple[NDArray[Any], NDArray[Any], Vector]
 
+FAR = 1e8
+"""A proof with strays must reach this many times as far as the sizes of A and b suggest for x."""
+SAFE = 2.0**-100
+"""u is made smaller by this where A^T u would overflow."""
+
 
 @dataclass(frozen=True)
 class Pulled:
@@ -127,12 +132,6 @@ def _entries_by_rows(A: Operator, support: NDArray[np.intp]) -> Entries:
 
 
 # -- vectors that separate ---------------------------------------------------------------------------------------------
-
-
-FAR = 1e8
-"""A proof with strays must reach this many times as far as the sizes of A and b suggest for x."""
-SAFE = 2.0**-100
-"""u is made smaller by this where A^T u would overflow."""
 
 
 def check_vector(problem: Problem, u: Vector) -> Certificate:

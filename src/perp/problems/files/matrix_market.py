@@ -52,6 +52,14 @@ from perp.version import __version__
 
 VECTORS = ("b", "lower", "upper", "friction", "x")
 
+CHARACTERS_AT_ONCE = 2**22
+_NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
+NOTE = "%perp:"
+"""A comment line that begins so holds `key=value` words for perp; for other programs it is a comment."""
+SYMMETRIES = ("general", "symmetric", "skew-symmetric")
+_LEAST_CHARACTERS = {"coordinate": len("1 1 1\n"), "array": len("1\n")}
+_FIELDS = ("real", "integer")
+
 
 def save(problem: Problem, path: Path, x: Vector | None) -> None:
     vectors = _vectors_of(problem)
@@ -133,15 +141,6 @@ def _read_friction_law(guard: FileGuard, notes: dict[str, str]) -> tuple[str, in
 
 
 # -- one file: a dense or sparse matrix, or a vector, and the header that says what it holds ---------------------------
-
-
-CHARACTERS_AT_ONCE = 2**22
-_NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
-NOTE = "%perp:"
-"""A comment line that begins so holds `key=value` words for perp; for other programs it is a comment."""
-SYMMETRIES = ("general", "symmetric", "skew-symmetric")
-_LEAST_CHARACTERS = {"coordinate": len("1 1 1\n"), "array": len("1\n")}
-_FIELDS = ("real", "integer")
 
 
 def write_matrix(path: Path, matrix: Matrix | sparse.csr_array, note: str = "") -> None:

@@ -46,6 +46,12 @@ from perp.problems.operators import DiagonalMass, FactoredOperator, SparseMass
 from perp.problems.operators.sparse import as_csr
 from perp.problems.problem import Problem
 
+DENSE, BLOCKS, SPARSE = 0, 1, 2
+_SIZES = re.compile(r"([0-9]{1,18})-by-([0-9]{1,18}),")
+_BANNER_WORDS = 30
+"""Version, date and copyright of CSparse take a dozen."""
+Entries = tuple[NDArray[np.int64], NDArray[np.int64], Vector]
+
 
 def load(path: Path, max_bytes: int, layout: str | None = None) -> Problem:
     """Read a problem in the named layout, or in the one that the numbers fit."""
@@ -210,12 +216,6 @@ LAYOUTS = {
 # -- matrices ----------------------------------------------------------------------------------------------------------
 
 
-DENSE, BLOCKS, SPARSE = 0, 1, 2
-_SIZES = re.compile(r"([0-9]{1,18})-by-([0-9]{1,18}),")
-_BANNER_WORDS = 30
-"""Version, date and copyright of CSparse take a dozen."""
-
-
 def read_matrix(
     words: Words, name: str, rows: int | None = None, columns: int | None = None
 ) -> Matrix | sparse.coo_array:
@@ -234,9 +234,6 @@ def read_matrix(
         _read_blocks(words, rows, columns, name) if storage == BLOCKS else _read_sparse(words, rows, columns, name)
     )
     return sparse.coo_array((entries[2], entries[:2]), shape=(rows, columns))
-
-
-Entries = tuple[NDArray[np.int64], NDArray[np.int64], Vector]
 
 
 def _read_extent(words: Words, meaning: str, expected: int | None, name: str) -> int:
@@ -327,16 +324,13 @@ def _find_sizes(words: Words, rows: int, columns: int, name: str) -> bool:
     raise words.fault(f"the sizes of {name}, as {rows}-by-{columns}, must stand before this word", back=1)
 
 
-Entry = tuple[NDArray[np.int64], NDArray[np.int64], Vector]
-
-
-def _read_triplet(words: Words, rows: int, columns: int, name: str) -> Entry:
+def _read_triplet(words: Words, rows: int, columns: int, name: str) -> Entries:
     i, j = _read_index(words, rows, "row", name), _read_index(words, columns, "column", name)
     words.expect(":")
     return np.array([i]), np.array([j]), words.numbers(1, name)
 
 
-def _read_column(words: Words, j: int, rows: int, name: str) -> list[Entry]:
+def _read_column(words: Words, j: int, rows: int, name: str) -> list[Entries]:
     words.expect("col", str(j), ":", "locations")
     first = words.integer(f"the first location of column {j} of {name}")
     words.expect("to")
@@ -357,7 +351,7 @@ def _read_index(words: Words, extent: int, meaning: str, name: str) -> int:
     return index
 
 
-def _joined(parts: list[Entry]) -> Entries:
+def _joined(parts: list[Entries]) -> Entries:
     if not parts:
         nowhere = np.empty(0, dtype=np.int64)
         return nowhere, nowhere, np.empty(0)

@@ -29,6 +29,14 @@ from perp.problems.proofs.laws import LOWER, SLACK, UPPER, Rows, look
 MOST_WORK = 4e6
 """Machine words multiplied in an elimination: a few seconds."""
 
+MOST_EQUATIONS = 60
+MOST_ROWS = 200
+MOST_INDEX_SETS = 64
+TYPICAL_BITS = 64
+"""Of the numbers in a row, made whole; for the guess of how many index sets there is time for."""
+NEAR = 1e-7
+"""Rows that another piece could win within this share of the largest x are tried with that piece, too."""
+
 
 @dataclass(frozen=True)
 class RationalSolution:
@@ -87,15 +95,6 @@ def outward(value: Fraction) -> tuple[float, float]:
 
 
 # -- solutions ---------------------------------------------------------------------------------------------------------
-
-
-MOST_EQUATIONS = 60
-MOST_ROWS = 200
-MOST_INDEX_SETS = 64
-TYPICAL_BITS = 64
-"""Of the numbers in a row, made whole; for the guess of how many index sets there is time for."""
-NEAR = 1e-7
-"""Rows that another piece could win within this share of the largest x are tried with that piece, too."""
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,10 @@ from perp.problems.rounding import TINY, gamma, product_rows, raised
 
 MOST_EXACT_ROWS = 60
 
+MOST_CORNERS = 2**10
+MOST_NUMBERS = 2**21
+"""corners times n^2, at most."""
+
 
 def smallest_eigenvalue(A: Matrix) -> float:
     """A number that the smallest eigenvalue of (A + A^T) / 2 is proved not to be below; -inf: nothing is proved."""
@@ -199,11 +203,6 @@ def _product_below(compared: Matrix, v: Vector) -> Vector:
 
 
 # -- orientation -------------------------------------------------------------------------------------------------------
-
-
-MOST_CORNERS = 2**10
-MOST_NUMBERS = 2**21
-"""corners times n^2, at most."""
 
 
 @dataclass(frozen=True)

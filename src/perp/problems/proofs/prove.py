@@ -26,6 +26,8 @@ from perp.problems.rounding import add_down, add_up
 SHOWN = 6
 """Rows of the box that are printed."""
 
+MOST_ROWS = 1000
+
 
 @dataclass(frozen=True, eq=False)
 class Proof:
@@ -86,9 +88,6 @@ class Proof:
 def no_proof(reason: str) -> Proof:
     """A proof that failed."""
     return Proof(False, None, None, np.inf, None, None, None, "", reason)
-
-
-MOST_ROWS = 1000
 
 
 def prove(problem: Problem, x: PointLike, *, max_rows: int = MOST_ROWS, exact: bool = False) -> Proof:
