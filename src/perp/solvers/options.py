@@ -29,6 +29,18 @@ if TYPE_CHECKING:
 MOST_DENSE_ROWS = 20_000
 """A full matrix of so many rows takes 3.2 GB."""
 
+T = TypeVar("T")
+
+KEY = "perp.about"
+"""Where the metadata of a field keep it."""
+
+PRECONDITIONERS = tuple(BY_NAME)
+"""Words for recipes with their default options."""
+
+ELIMINATION_ORDERS = (*ORDERINGS, "best")
+
+SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
 
 def require_choices(options: object, **choices: Sequence[str]) -> None:
     """`require_choices(self, order=ORDERS)`: raise ValueError where an attribute is none of the words for it."""
@@ -45,12 +57,6 @@ def space_objection(problem: Problem, name: str, space: str) -> str | None:
     if space == "body" and problem.A.factored is None:
         return f"{name}='body' needs a factored A, and this one is {problem.A.form}"
     return None
-
-
-T = TypeVar("T")
-
-KEY = "perp.about"
-"""Where the metadata of a field keep it."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +106,6 @@ def option_docs(method: type[Method]) -> dict[str, About]:
     return {each.name: each.metadata[KEY] for each in fields(method) if KEY in each.metadata}
 
 
-PRECONDITIONERS = tuple(BY_NAME)
-"""Words for recipes with their default options."""
-
-ELIMINATION_ORDERS = (*ORDERINGS, "best")
-
 SPACE = About(
     "how free rows are solved for: with a dense or a sparse matrix, in the velocities of the bodies where A is factored"
     " (body), with the eliminated unknowns put back (augmented), or the cheapest of these (auto)",
@@ -142,9 +143,6 @@ SOFTENING = About(
 )
 
 PIVOT_LIMIT = About("pivots of a friction row before `regularisation` is added to it first", at_least=1)
-
-
-SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
 def read_words(method: type[Method], words: Mapping[str, str]) -> dict[str, Any]:

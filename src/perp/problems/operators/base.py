@@ -37,6 +37,19 @@ logger: logging.Logger = logging.getLogger("perp")
 
 _listening: ContextVar[tuple[list[str], ...]] = ContextVar("perp_listening_for_forming", default=())
 
+FILLING = Pace(1e8)
+"""Entries of a full matrix a second that are written for the first time."""
+
+APPLY = "apply"  #            y = A x
+
+DIAGONAL = "diagonal"  #      the numbers A_ii
+
+ROWS = "rows"  #              the nonzeros of one row
+
+SUBMATRIX = "submatrix"  #    A[rows, columns]
+
+TO_SPARSE = "to_sparse"  #    all of A as a SciPy CSR array
+
 
 @contextmanager
 def listen_for_forming(notes: list[str]) -> Iterator[None]:
@@ -54,16 +67,6 @@ def tell_forming(sentence: str) -> None:
     for notes in _listening.get():
         if sentence not in notes:
             notes.append(sentence)
-
-
-FILLING = Pace(1e8)
-"""Entries of a full matrix a second that are written for the first time."""
-
-APPLY = "apply"  #            y = A x
-DIAGONAL = "diagonal"  #      the numbers A_ii
-ROWS = "rows"  #              the nonzeros of one row
-SUBMATRIX = "submatrix"  #    A[rows, columns]
-TO_SPARSE = "to_sparse"  #    all of A as a SciPy CSR array
 
 
 class Operator(ABC):

@@ -41,6 +41,8 @@ from perp.problems.operators.sparse import as_csr, csr_arrays, unsigned_parts
 if TYPE_CHECKING:
     from perp.problems.island_matrices import Couplings
 
+__all__ = ["BodyPairs", "FactoredOperator", "PlanarPairs"]
+
 
 class Pairs(ABC):
     """`bodies` (2 a row), `jacobian` (`width` numbers for each of them) and `inverse_mass`, all flat.
@@ -212,9 +214,6 @@ class PlanarPairs(Pairs):
     def slack(self, compliance: Vector, b: Vector, x: Vector, out: Vector) -> None:
         work = np.empty(3 * (self.body_count + 1))
         planar_pairs.slack(self.bodies, self.jacobian, self.inverse_mass, compliance, b, x, work, out)
-
-
-__all__ = ["BodyPairs", "FactoredOperator", "PlanarPairs"]
 
 
 class FactoredOperator(Operator):

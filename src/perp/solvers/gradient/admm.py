@@ -72,6 +72,20 @@ SMALLEST, LARGEST = 1e-7, 1e7
 
 TINY, HUGE = 1e-300, 1e300
 
+LEAST_MODULUS = 1e-6
+"""m is at least this share of L, also where there is no proximal term."""
+
+MOST_MEMORY = 1000
+
+INACCURATE = 1e-12
+"""The share of the right-hand side from which on what a solve leaves is taken back by refinement."""
+
+ROUNDING, PATIENCE = 1e-14, 50
+"""A plain step of the first share of u may be made of rounding errors, and is, if so many bring no shorter one."""
+
+UNLIKE = 1e-3
+"""Where w, at rest up to rounding, differs by this share from the slack of z, it rests only beside its own size."""
+
 
 @dataclass
 class Penalty:
@@ -161,21 +175,6 @@ def row_states(feasible: FeasibleSet, z: Vector, w: Vector) -> NDArray[np.int8]:
     is_zero = (z[rows].reshape(contacts, width)[:, together] == 0.0).all(axis=1)
     bound[:] = np.where(is_free, FREE, np.where(is_zero, AT_BOUND, SLIDING))[:, None]
     return states
-
-
-LEAST_MODULUS = 1e-6
-"""m is at least this share of L, also where there is no proximal term."""
-
-MOST_MEMORY = 1000
-
-INACCURATE = 1e-12
-"""The share of the right-hand side from which on what a solve leaves is taken back by refinement."""
-
-ROUNDING, PATIENCE = 1e-14, 50
-"""A plain step of the first share of u may be made of rounding errors, and is, if so many bring no shorter one."""
-
-UNLIKE = 1e-3
-"""Where w, at rest up to rounding, differs by this share from the slack of z, it rests only beside its own size."""
 
 
 @dataclass

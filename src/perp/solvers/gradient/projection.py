@@ -24,6 +24,15 @@ from perp.solvers.options import About
 SMALLEST = 1e-307
 """Below this 1 / A_ii could overflow."""
 
+PRODUCTS = 6
+"""With A, for the first guess of `estimate_stiffness`; what follows corrects it."""
+
+SEED = 0
+
+SCALINGS = ("diagonal", "none")
+
+SCALING = About("the metric: the diagonal of A, so that the units of rows do not matter, or none", SCALINGS)
+
 
 def diagonal_weights(problem: Problem) -> Vector:
     """1 / |A_ii|; for a row without a diagonal entry its largest one stands in, and 1 where nothing is known."""
@@ -36,12 +45,6 @@ def diagonal_weights(problem: Problem) -> Vector:
         size = np.where(size == 0.0, problem.A.row_sizes(), size)
         size[size == 0.0] = size.max(initial=0.0) or 1.0
     return 1.0 / np.maximum(size, SMALLEST)
-
-
-PRODUCTS = 6
-"""With A, for the first guess of `estimate_stiffness`; what follows corrects it."""
-
-SEED = 0
 
 
 def estimate_largest_eigenvalue(problem: Problem, weight: Vector, products: int, seed: int) -> tuple[float, int]:
@@ -88,10 +91,6 @@ def estimate_stiffness(problem: Problem, feasible: FeasibleSet) -> tuple[float, 
     """About |W^1/2 A W^1/2|, which is 1 where nothing can be learnt, and how many products with A it took."""
     largest, products = estimate_largest_eigenvalue(problem, feasible.weight, PRODUCTS, SEED)
     return (largest if 0.0 < largest < math.inf else 1.0), products
-
-
-SCALINGS = ("diagonal", "none")
-SCALING = About("the metric: the diagonal of A, so that the units of rows do not matter, or none", SCALINGS)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,9 @@ BUFFER = 1024
 MOST_SINGULAR = 2**15
 """Beyond so many consistent singular index sets the families are no longer complete."""
 
+MERGE = 1e-9
+"""Two solutions are one when they differ by less than this share of their largest entry."""
+
 
 def sides_of_rows(problem: Problem) -> NDArray[np.int64]:
     """How many sides each row has to choose from: 1 (fixed, or without bounds), 2 (one bound) or 3 (two bounds)."""
@@ -106,10 +109,6 @@ class IndexSetWalk:
         self.complete = self.complete and self.progress[small_problems.OPEN] <= room
         self.singular += list(self.walk.singular[: min(self.progress[small_problems.OPEN], room)].copy())
         self.progress[small_problems.FOUND] = self.progress[small_problems.OPEN] = 0
-
-
-MERGE = 1e-9
-"""Two solutions are one when they differ by less than this share of their largest entry."""
 
 
 @dataclass(frozen=True)

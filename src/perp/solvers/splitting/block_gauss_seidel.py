@@ -42,6 +42,15 @@ contact is solved as if normal and tangents were not coupled."""
 CELLS = {"box": 8, "cone": 8, "disc": 12, "convex": 20}
 """How many numbers a contact has, by model."""
 
+LEAST_FILL = 0.5
+"""Of blocks of 3 x 3: where fewer of their numbers are nonzeros, plain compressed rows read less."""
+
+SAME = 1e-13
+"""By how much, of their size, the rows of a contact may differ from those of a contact at a point."""
+
+WIDEST_SCALE = 2.0**200
+"""Contacts whose `row_scales` lie beyond it or its inverse have velocities whose squares overflow or vanish."""
+
 
 def prepare_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint64, Vector]:
     """How many numbers a contact has, and these numbers, flat."""
@@ -105,16 +114,6 @@ def _frames_of_cones(K: NDArray[np.float64], friction: Vector) -> tuple[NDArray[
     frames = K.transpose(0, 2, 1) @ vectors
     frames[frames[:, 0, 0] < 0.0, :, 0] *= -1.0
     return frames, d
-
-
-LEAST_FILL = 0.5
-"""Of blocks of 3 x 3: where fewer of their numbers are nonzeros, plain compressed rows read less."""
-
-SAME = 1e-13
-"""By how much, of their size, the rows of a contact may differ from those of a contact at a point."""
-
-WIDEST_SCALE = 2.0**200
-"""Contacts whose `row_scales` lie beyond it or its inverse have velocities whose squares overflow or vanish."""
 
 
 @dataclass(frozen=True)

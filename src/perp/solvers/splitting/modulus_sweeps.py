@@ -45,6 +45,11 @@ MARGIN = 1.05
 LONGEST_REST = 16
 """Windows without a probe, at most."""
 
+OMEGAS = ("diagonal", "identity")
+
+BACKWARD = 16.0
+"""Where lead < 0, alpha = None takes gamma alpha >= BACKWARD lead^2 lambda_max(D^-1 A): found by trial on stacks."""
+
 
 @dataclass
 class AlphaSearch:
@@ -214,12 +219,6 @@ def _bind(
         kernel(count, (keep, drop, *seen), contact, u, bound.storage, bound.vectors)
 
     return ModulusSweeper(sweep, bound.vectors[0], u, bound.refresh, many)
-
-
-OMEGAS = ("diagonal", "identity")
-
-BACKWARD = 16.0
-"""Where lead < 0, alpha = None takes gamma alpha >= BACKWARD lead^2 lambda_max(D^-1 A): found by trial on stacks."""
 
 
 @dataclass

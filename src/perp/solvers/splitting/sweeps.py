@@ -33,6 +33,22 @@ ORDERS = ("forward", "backward", "symmetric", "random", "coloured")
 COLOURED_SYMMETRIC = "coloured symmetric"
 """All colours and back: what `symmetric` is to `forward`."""
 
+REFRESH_EVERY = 64
+"""Iterations after which a kept velocity is computed anew; it costs as much as half a sweep."""
+
+RELAXATION = About("what each change is multiplied by; 1 is Gauss-Seidel", above=0.0, below=2.0)
+
+ORDER = About(
+    "in which contacts and rows are visited: as they come, backward, both (symmetric), by a new permutation each"
+    " iteration (random), or those together that do not touch (coloured)",
+    choices=ORDERS,
+)
+
+ORDER_SEED = About("of the random order", at_least=0)
+
+RED = np.uint64(0)
+"""Cells whose coordinates have an even sum."""
+
 
 class Sweep(Protocol):
     def __call__(self, count: int, contacts: Index, rows: Index, rows_first: bool, /) -> None:
@@ -142,20 +158,6 @@ def fixed_rows(problem: Problem) -> NDArray[np.bool_]:
     return fixed
 
 
-REFRESH_EVERY = 64
-"""Iterations after which a kept velocity is computed anew; it costs as much as half a sweep."""
-
-RELAXATION = About("what each change is multiplied by; 1 is Gauss-Seidel", above=0.0, below=2.0)
-
-ORDER = About(
-    "in which contacts and rows are visited: as they come, backward, both (symmetric), by a new permutation each"
-    " iteration (random), or those together that do not touch (coloured)",
-    choices=ORDERS,
-)
-
-ORDER_SEED = About("of the random order", at_least=0)
-
-
 class AnySweeper(Protocol):
     """Kernels of one storage bound to their arrays."""
 
@@ -224,10 +226,6 @@ def require_order(order: str, seed: int) -> None:
     if order not in ORDERS:
         raise ValueError(f"order is {order!r}{suggest(str(order), ORDERS)}")
     require_count(seed, "seed")
-
-
-RED = np.uint64(0)
-"""Cells whose coordinates have an even sum."""
 
 
 def sweep_grid(problem: Problem, relaxation: float, order: str, x: Vector) -> Callable[[int], None] | None:

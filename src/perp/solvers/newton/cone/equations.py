@@ -30,6 +30,10 @@ Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 WideLaw = tuple[np.uint64, Vector, Vector]
 """Number, strength and lift."""
 
+FUNCTIONS = ("alart_curnier", "natural_map")
+
+EPSILON = 2.0**-52
+
 
 def evaluate(problem: ContactProblem, law: WideLaw, base: Vector, x: Vector, y: Vector, rho: Vector, F: Vector) -> None:
     """F of the contacts; `base` is x itself, or the centre of a subproblem."""
@@ -121,11 +125,6 @@ def _project(law: WideLaw, z: Numbers) -> tuple[Numbers, Numbers]:
         slopes[:, 1:, 1:] = np.where(sticks[:, None, None], one, sliding)
         near = tangents * share[:, None]
     return np.concatenate([np.maximum(normal, 0.0)[:, None], near], axis=1), slopes
-
-
-FUNCTIONS = ("alart_curnier", "natural_map")
-
-EPSILON = 2.0**-52
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,6 +39,12 @@ PURIFICATIONS = 3
 CONTRADICTION = 1e-9
 """A vector counts as a null vector of A_FF when A times it is below this share of what it is added up from."""
 
+Sets = NDArray[np.int8]
+"""-1 at the lower bound, 0 free, 1 at the upper bound (`perp.kernels.measures.index_sets`)."""
+
+EPSILON = 16.0 * 2.0**-52
+"""Rounding errors of x and of y / A_ii, as a share of the largest of these numbers."""
+
 
 class FreeEquation:
     """Free rows are chosen by `follow`; what is done is in `counters`.
@@ -169,13 +175,6 @@ class FreeEquation:
         image = np.abs(self._problem.A.slack(u, freeze(np.zeros(u.size)), np.empty(u.size))).max(initial=0.0)
         size = np.abs(self._problem.diagonal * u).max(initial=0.0)
         return float(image / size) if size > 0.0 else float(image)
-
-
-Sets = NDArray[np.int8]
-"""-1 at the lower bound, 0 free, 1 at the upper bound (`perp.kernels.measures.index_sets`)."""
-
-EPSILON = 16.0 * 2.0**-52
-"""Rounding errors of x and of y / A_ii, as a share of the largest of these numbers."""
 
 
 @dataclass
