@@ -20,7 +20,7 @@ from perp.cli import cards
 from perp.cli.errors import CommandError, refusing
 from perp.errors import InvalidProblem, MissingAbility, suggest
 from perp.linalg import contact_compliance
-from perp.linalg import contact_compliance as contact_compliances
+from perp.linalg import contact_compliance as compliances
 from perp.problems import inputs
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def with_compliance(problem: Problem, compliance: tuple[float, str]) -> Problem:
     if contacts is None:
         raise CommandError(f"--contact-compliance: the file holds no contacts, but a {problem.kind} problem")
     with refusing(InvalidProblem, MissingAbility):
-        return contacts.with_compliance(contact_compliances.contact_compliance(contacts, *compliance))
+        return contacts.with_compliance(compliances.contact_compliance(contacts, *compliance))
 
 
 def take_unknown(words: list[str], takes_value: Mapping[str, bool], command: str) -> tuple[list[str], dict[str, str]]:

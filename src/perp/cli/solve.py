@@ -16,10 +16,10 @@ from perp.errors import FileFormatError, InvalidProblem, MethodRefused, MissingA
 from perp.lab import results
 from perp.problems import files
 from perp.solvers import api, loop, roster, stopping
-from perp.solvers import options as wordss
-from perp.solvers.auto import explain as explains
-from perp.solvers.islands import islands as islandss
-from perp.solvers.islands import results as resultss
+from perp.solvers import options as option_words
+from perp.solvers.auto import explain as reasons
+from perp.solvers.islands import islands as island_solver
+from perp.solvers.islands import results as island_results
 
 LAWS = ("box", "cone", "convex")
 """Those that need nothing but the coefficients of friction."""
@@ -104,7 +104,7 @@ def solve(
         ):
             if explain:
                 tell_choice(problem, chosen, stop.tol)
-            run = islandss.solve_islands if islands else api.solve
+            run = island_solver.solve_islands if islands else api.solve
             result = run(problem, chosen, stop=stop, callback=callback)
     except loop.SolveInterrupted as interrupt:
         finish(file, interrupt.partial_result, known, json, out, explain=explain)
@@ -123,7 +123,7 @@ def choose(name: str, words: dict[str, str]) -> Method | str:
     if name not in roster.BY_NAME:
         raise CommandError(f"method {name!r} is unknown{suggest(name, [*roster.BY_NAME, 'auto'])}")
     try:
-        options = wordss.read_words(roster.BY_NAME[name], words)
+        options = option_words.read_words(roster.BY_NAME[name], words)
     except ValueError as error:
         raise CommandError(f"--option {error}") from error
     with refusing(ValueError, TypeError):
@@ -150,7 +150,7 @@ def require_target(out: Path) -> None:
 
 def tell_choice(problem: Problem, chosen: Method | str, tol: float) -> None:
     """What "auto" sees and asks; a method that was named needs no reason."""
-    reason = explains.explain(problem, tol=tol) if isinstance(chosen, str) else f"{chosen.label} was asked for by name"
+    reason = reasons.explain(problem, tol=tol) if isinstance(chosen, str) else f"{chosen.label} was asked for by name"
     typer.echo(f"{reason}\n")
 
 
@@ -214,7 +214,7 @@ def describe_result(file: Path, result: Result, apart: float | None, out: Path |
 
 def describe_islands(result: Result) -> dict[str, int] | None:
     """How many, with how many rows at most, and how many failed; None for a problem that was solved as a whole."""
-    if not isinstance(result, resultss.IslandsResult):
+    if not isinstance(result, island_results.IslandsResult):
         return None
     largest = max(island.rows.size for island in result.islands)
     failed = sum(not part.success for part in result.parts)

@@ -24,9 +24,9 @@ from perp.extras import matplotlib
 from perp.lab import results
 from perp.lab import survey as surveys
 from perp.lab.runs import row_file
-from perp.solvers import method as methods
+from perp.solvers import method as method_base
 from perp.solvers import roster, stopping
-from perp.solvers import warm_up as warm_ups
+from perp.solvers import warm_up as kernel_warm_up
 
 if TYPE_CHECKING:
     from perp.lab.survey import SurveyRow
@@ -129,7 +129,7 @@ def survey(
         with progress.following_problems() as reporter:
             reporter.planned(len(candidates), 0)
             if any(candidate.has_known_suffix for candidate in candidates):
-                warm_ups.warm_up()
+                kernel_warm_up.warm_up()
             for candidate in candidates:
                 for row in plan.run(candidate, finished, reporter):
                     rows.append(row)
@@ -167,7 +167,7 @@ def chosen_methods(text: str | None) -> tuple[str | Method, ...] | None:
     return tuple(load_method(word) if ":" in word else word for word in words)
 
 
-def load_method(word: str) -> methods.Method:
+def load_method(word: str) -> method_base.Method:
     """`FILE.py:NAME`: a subclass of `Method` that needs no options, or an instance of one."""
     place, _, name = word.rpartition(":")
     own_name = f"perp_survey_{Path(place).stem}"  # which hides no other module
@@ -182,7 +182,7 @@ def load_method(word: str) -> methods.Method:
         method = found() if isinstance(found, type) else found
     except Exception as trouble:
         raise CommandError(f"--methods {word}: {type(trouble).__name__}: {trouble}") from trouble
-    if not isinstance(method, methods.Method):
+    if not isinstance(method, method_base.Method):
         known = [key for key, value in vars(module).items() if _is_method(value, module.__name__)]
         raise CommandError(f"--methods {word}: {name} is no method there{suggest(name, known)}")
     return method
@@ -190,7 +190,7 @@ def load_method(word: str) -> methods.Method:
 
 def _is_method(value: object, module: str) -> bool:
     kind = value if isinstance(value, type) else type(value)
-    return issubclass(kind, methods.Method) and kind.__module__ == module
+    return issubclass(kind, method_base.Method) and kind.__module__ == module
 
 
 def require_target(csv: Path | None, resume: bool) -> None:
@@ -232,7 +232,10 @@ def show_table(rows: Sequence[SurveyRow], order: Sequence[str], width: int) -> s
         methods = sorted({row.method for row in runs}, key=lambda name: (_place(name, order), name))
         lines += _tables(runs, methods, width)
         lines += ["", *_legend(runs, methods, width)]
-    for status, title in ((surveys.NO_METHOD, "problems found no method"), (surveys.NOT_READ, "files hold no problem")):
+    for status, title in (
+        (surveys.NO_METHOD, "problems found no method"),
+        (surveys.NOT_READ, "files hold no problem"),
+    ):
         others = [row for row in rows if row.status == status]
         if others:
             lines += ["", f"{len(others)} {title}:", *(f"  {row.problem}: {row.message}" for row in others)]
