@@ -21,12 +21,11 @@ from rich.table import Table
 
 import perp
 from benchmarks.choosing import FOLDER, chosen_families
-from benchmarks.choosing_candidates import TOLERANCE, Candidate, all_candidates
-from benchmarks.choosing_digest import score_methods, tell_seconds
+from benchmarks.choosing_digest import Row, score_methods, tell_seconds
 from benchmarks.choosing_families import BY_NAME, Family
-from benchmarks.choosing_rows import Row, read_rows
-from benchmarks.choosing_runs import absolute_tolerance, judge
+from benchmarks.choosing_runs import TOLERANCE, Candidate, absolute_tolerance, all_candidates, judge
 from benchmarks.tables import add_row, make_table
+from perp.lab.runs.row_file import read_rows
 from perp.problems.problem import Problem
 
 SIZES = (3, 6, 12, 20, 24, 96, 100, 480, 500, 2000)
@@ -63,7 +62,7 @@ def measure_auto(options: Namespace) -> Iterator[Table | str]:
     yield measure_tiny()
     largest = options.largest or (500 if options.quick else max(SIZES))
     only = options.only or (QUICK_FAMILIES if options.quick else None)
-    known = read_rows(FOLDER / "rows.csv")
+    known = read_rows(FOLDER / "rows.csv", Row, grows=True)
     table = make_table(
         "`auto` beside the best method called by name (fresh problems, medians, worst of the seeds)",
         ("family", "rows", "best", "its time", "auto", "auto / best", "at most", "met", "answer by"),

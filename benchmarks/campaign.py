@@ -10,23 +10,25 @@ from __future__ import annotations
 
 import json
 import os
-import queue
 import select
 import subprocess
 import sys
-import threading
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter
 
 from rich.table import Table
 
 from benchmarks.campaign_child import TOLERANCE, failed_row
-from benchmarks.campaign_digest import digest, write_digest
-from benchmarks.campaign_rows import Row, add_row, make_row, read_rows, write_rows
+from benchmarks.campaign_digest import Row, digest, write_digest
 from benchmarks.campaign_samples import structure_of
-from benchmarks.progress import say
+from benchmarks.tables import say
+from perp.lab.runs.row_file import FileRunner, RowFile
+from perp.lab.runs.runner import Reporter
+from perp.lab.runs.task import Task
 
 FILE = Path("build/campaign_rows.csv")
 DIGEST = Path("docs/campaign.csv")
@@ -57,44 +59,58 @@ def run_campaign(options: Namespace) -> Iterator[Table | str]:
     numbers = range(options.start, options.start + count)
     chosen = [number for number in numbers if structure_of(number).startswith(wanted)]
     path: Path = options.file
-    rows = read_rows(path)
-    write_rows(path, rows.values())  # without a torn last line
+    file = RowFile(path, Row)
     begun = perf_counter()
-    missing = [number for number in chosen if number not in rows]
-    for row in measure(missing, options.workers, tol, options.max_seconds):
-        rows[row.number] = row
-        add_row(path, row)
-    write_rows(path, rows.values())
-    found = [rows[number] for number in chosen]
+    missing = [Task("campaign", {"number": number}) for number in chosen if number not in file.rows]
+    if missing:
+        runner = FileRunner(lambda: Children(options.workers, tol, options.max_seconds), file, Counting())
+        runner.reporter.planned(len(missing), len(chosen) - len(missing))
+        try:
+            list(runner.run(missing))
+        finally:
+            runner.executor.close()
+    file.write(sorted(file.rows.values(), key=lambda row: row.number))
+    found = [file.rows[number] for number in chosen]
     if chosen == list(range(WHOLE)):
         write_digest(DIGEST, found, tol)
     yield from digest(found, tol)
     yield f"campaign: {len(chosen):,} samples in {path}, {perf_counter() - begun:.0f} s spent now"
 
 
-def measure(numbers: Sequence[int], workers: int, tol: float, max_seconds: float) -> Iterator[Row]:
-    """Rows as they are ready, in no order."""
-    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for number in numbers:
-        waiting.put(number)
-    ready: queue.SimpleQueue[Row] = queue.SimpleQueue()
+class Counting(Reporter[Row]):
+    """A line every so many samples."""
 
-    def work() -> None:
-        with Child() as child:
-            while True:
-                try:
-                    number = waiting.get_nowait()
-                except queue.Empty:
-                    return
-                ready.put(child.measure(number, tol, max_seconds))
+    def planned(self, to_run: int, taken: int) -> None:
+        self.total, self.done = to_run, 0
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(workers, len(numbers)))]
-    for thread in threads:
-        thread.start()
-    for done in range(1, len(numbers) + 1):
-        yield ready.get()
-        if done % 500 == 0:
-            say(f"campaign: {done} of {len(numbers)}")
+    def finished(self, task: Task, row: Row, seconds_left: float) -> None:
+        self.done += 1
+        if self.done % 500 == 0:
+            say(f"campaign: {self.done} of {self.total}")
+
+
+class Children:
+    """Processes that measure samples, each one at a time."""
+
+    def __init__(self, width: int, tol: float, max_seconds: float) -> None:
+        self.width, self.tol, self.max_seconds = width, tol, max_seconds
+        self.pool = ThreadPoolExecutor(width)
+        self.stack = ExitStack()
+        self.idle = [self.stack.enter_context(Child()) for _ in range(width)]
+
+    def start(self, task: Task) -> Future[Row]:
+        return self.pool.submit(self._measure, task.instance["number"])
+
+    def close(self) -> None:
+        self.pool.shutdown(cancel_futures=True)
+        self.stack.close()
+
+    def _measure(self, number: int) -> Row:
+        child = self.idle.pop()
+        try:
+            return child.measure(number, self.tol, self.max_seconds)
+        finally:
+            self.idle.append(child)
 
 
 class Child:
@@ -119,7 +135,7 @@ class Child:
         limit = max_seconds * (2.0 if number % REPEATED == 0 else 1.0)
         answer = self._read_line(limit)
         if answer:
-            return make_row(json.loads(answer))
+            return Row.make(json.loads(answer))
         seconds = perf_counter() - begun
         self._end()
         status, words = ("HANG", f"no answer in {limit:g} s") if answer is None else ("CRASH", "the process died")

@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 
 import perp
-from benchmarks.campaign_judge import judge, largest
-from benchmarks.campaign_proofs import find_objection
-from benchmarks.campaign_rows import Row
+from benchmarks.campaign_digest import Row
+from benchmarks.campaign_judge import find_objection, judge, largest
 from benchmarks.campaign_sample import Sample
 from benchmarks.campaign_samples import draw_sample, structure_of
 from perp.problems.problem import Problem

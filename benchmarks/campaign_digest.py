@@ -1,19 +1,59 @@
-"""What the rows of the campaign say."""
+"""Rows of the campaign, and what they say."""
 
 from __future__ import annotations
 
 import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.table import Table
 
-from benchmarks.campaign_rows import Row
 from benchmarks.tables import add_row, make_table
+from perp.lab.runs.row_file import Record
 
 LISTED = 12
 """Numbers of failures that are listed for a structure."""
+
+
+@dataclass(frozen=True)
+class Row(Record):
+    """One sample."""
+
+    DIGITS = 4
+
+    number: int
+    structure: str
+    kind: str
+    n: int
+    solvable: str
+    """yes; no; gamble: a solution was planted, but no theory says how to find it; unknown: rounding leaves it open."""
+    status: str
+    """The name of the status; ERROR, HANG or CRASH where there is none."""
+    success: int
+    residual: float
+    """Recomputed, as the next."""
+    scaled: float
+    seconds: float
+    methods: str
+    proved: int
+    """Whether a certificate that holds shows that there is no solution."""
+    flaws: str
+    """What must not happen, in words, separated by semicolons; empty where nothing did."""
+    why: str
+
+    @property
+    def key(self) -> int:
+        return self.number
+
+    @property
+    def is_certified(self) -> bool:
+        return bool(self.success) and not self.flaws
+
+    @property
+    def is_missed(self) -> bool:
+        return self.solvable == "yes" and not self.is_certified
 
 
 def digest(rows: Sequence[Row], tol: float) -> Iterator[Table | str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perp.gallery.example import Example
+from perp.gallery.catalogue import Example
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 

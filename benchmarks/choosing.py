@@ -15,12 +15,11 @@ from time import perf_counter
 
 from rich.table import Table
 
-from benchmarks.choosing_candidates import all_candidates
-from benchmarks.choosing_digest import digest, render_markdown, tell_seconds, write_digest
+from benchmarks.choosing_digest import Row, digest, render_markdown, tell_seconds, write_digest
 from benchmarks.choosing_families import BY_NAME, FAMILIES, Family
-from benchmarks.choosing_rows import RowFile
-from benchmarks.choosing_runs import QUICK, Limits, measure_family
+from benchmarks.choosing_runs import QUICK, Limits, all_candidates, measure_family
 from benchmarks.tables import add_row, make_table
+from perp.lab.runs.row_file import RowFile
 
 FOLDER = Path("docs/choosing")
 QUICK_FOLDER = Path("build/choosing")
@@ -50,17 +49,16 @@ def measure_choosing(options: Namespace) -> Iterator[Table | str]:
     if options.largest is not None:
         limits = replace(limits, largest=options.largest)
     folder = options.folder or (QUICK_FOLDER if options.quick else FOLDER)
-    file = RowFile(folder / "rows.csv")
+    file = RowFile(folder / "rows.csv", Row)
     begun = perf_counter()
     for family in chosen_families(options.only):
-        for _ in measure_family(family, all_candidates(), file, limits):
-            pass
+        measure_family(family, all_candidates(), file, limits)
         yield _show(family, file)
         write_files(folder, file)
     yield f"choosing: {len(file.rows):,} rows in {folder}, {tell_seconds(perf_counter() - begun)} spent now"
 
 
-def write_files(folder: Path, file: RowFile) -> None:
+def write_files(folder: Path, file: RowFile[Row]) -> None:
     """`best.csv` and `best.md` from all the rows there are, in the order of the families."""
     place = {name: number for number, name in enumerate(BY_NAME)}
     rows = sorted(file.rows.values(), key=lambda row: (place.get(row.family, len(place)), row.n))
@@ -70,7 +68,7 @@ def write_files(folder: Path, file: RowFile) -> None:
     (folder / "best.md").write_text(render_markdown(lines, about), encoding="utf-8")
 
 
-def _show(family: Family, file: RowFile) -> Table:
+def _show(family: Family, file: RowFile[Row]) -> Table:
     table = make_table(f"{family.name}: {family.about}", ("n", "best", "second", "third", "chain", "solved"), labels=5)
     for line in digest(row for row in file.rows.values() if row.family == family.name):
         best = [str(score) for score in line.best] + [""] * (3 - len(line.best))

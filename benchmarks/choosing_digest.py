@@ -1,4 +1,4 @@
-"""What the rows say: the best methods of each family and size, and the chain that solves most in the least time."""
+"""Rows, and what they say: the best methods of each family and size, and the chain that solves most the soonest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,41 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from benchmarks.choosing_rows import NOT_RUN, Row
+from perp.lab.runs.row_file import Record
+
+Key = tuple[str, int, int, str]
+
+SOLVED = "CONVERGED"
+NOT_RUN = "NOT_RUN"
+"""Of a method that was too slow at the size before, or not among the few that are asked on large problems."""
+FALSE = "FALSE"
+"""Of an answer that claims success and has, computed anew, a residual beyond the tolerance."""
+
+
+@dataclass(frozen=True)
+class Row(Record):
+    """One method on one problem. `n` is the size asked for, `rows` what the family made of it."""
+
+    DIGITS = 3
+
+    family: str
+    n: int
+    rows: int
+    seed: int
+    method: str
+    status: str
+    residual: float
+    seconds: float
+    """Processor time of the whole call on a problem never seen before; the median of several where it is short."""
+
+    @property
+    def key(self) -> Key:
+        return self.family, self.n, self.seed, self.method
+
+    @property
+    def solved(self) -> bool:
+        return self.status == SOLVED
+
 
 BEST = 3
 """Methods that are listed."""

@@ -1,6 +1,9 @@
-"""Every candidate on every problem of a family, each call on a problem that nobody has looked at before.
+"""Every candidate for "auto" on every problem of a family, each call on a problem that has never been looked at.
 
-Times are those of the processor, with all threads of this process: what others do on the machine is not in them.
+Candidates are the methods with the options that matter, and short chains in which one hands its x to the next. Left out
+are the modulus methods beside AMGS and AMSOR, which are twins of PGS and PSOR, and `quadratic_program` and
+`cone_program`, whose solvers are optional packages. Times are those of the processor, with all threads of this process:
+what others do on the machine is not in them.
 """
 
 from __future__ import annotations
@@ -8,20 +11,96 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
-from time import process_time
+from time import perf_counter, process_time
+from typing import Any
 
 import numpy as np
 
 import perp
-from benchmarks.choosing_candidates import TOLERANCE, Candidate
+from benchmarks.choosing_digest import FALSE, NOT_RUN, Row
 from benchmarks.choosing_families import Family
-from benchmarks.choosing_rows import FALSE, NOT_RUN, Row, RowFile
+from perp.lab.runs.row_file import FileRunner, RowFile
+from perp.lab.runs.runner import Here, Trial
+from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import least_scale, scaled_residual
+from perp.solvers.method import Method, misfit
+from perp.solvers.roster import BY_NAME, make_method
+
+TOLERANCE = 1e-8
+
+LEFT_OUT = frozenset({"mj", "mgs", "msor", "maor", "amj", "amaor", "quadratic_program", "cone_program"})
+
+SMALL_ENOUGH = {"enumeration": 12, "principal": 500, "lemke": 2000, "dantzig": 2000}
+"""Rows beyond which a method is not asked: its work grows as 2^n, or as the number of pivots times n^2."""
 
 REHEARSAL = 99
 """The seed of a problem that does not count: kernels are loaded on it."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One method of a chain; `iterations` is how many it may have before it hands on, None as many as time allows."""
+
+    method: Method
+    iterations: int | None = None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    label: str
+    steps: tuple[Step, ...]
+
+    def fits(self, problem: Problem) -> bool:
+        if any(problem.n > SMALL_ENOUGH.get(step.method.name, problem.n) for step in self.steps):
+            return False
+        return all(misfit(step.method, problem) is None for step in self.steps)
+
+    def solve(self, problem: Problem, seconds: float, x0: Vector | None = None, tol: float = TOLERANCE) -> perp.Result:
+        """The result of the last step that was run; the time limit is for all of them together."""
+        begun = perf_counter()
+        start: Vector | perp.Result | None = x0
+        for step in self.steps:
+            left = max(1e-3, seconds - (perf_counter() - begun))
+            result = perp.solve(
+                problem, step.method, tol=tol, x0=start, max_seconds=left, max_iterations=step.iterations
+            )
+            if result.success:
+                break
+            start = result
+        return result
+
+
+def _plain(name: str, label: str | None = None, **options: Any) -> Candidate:
+    return Candidate(label or name, (Step(make_method(name, options)),))
+
+
+def _after(first: str, sweeps: int, second: str, **options: Any) -> Candidate:
+    """`second`, started where some sweeps of `first` end."""
+    steps = (Step(make_method(first, {}), sweeps), Step(make_method(second, options)))
+    return Candidate(f"{first}({sweeps}) > {second}", steps)
+
+
+def all_candidates() -> Sequence[Candidate]:
+    plain = [_plain(name) for name in BY_NAME if name not in LEFT_OUT]
+    return (*plain, *VARIANTS)
+
+
+VARIANTS: tuple[Candidate, ...] = (
+    _plain("block_principal", "block_principal pcg", linear="pcg"),
+    _plain("block_principal", "block_principal progress", fallback="progress"),
+    _plain("principal", "principal keller", rule="keller"),
+    _plain("fischer", "fischer proximal", proximal="always"),
+    _plain("fischer", "fischer perturbation", strategy="perturbation"),
+    _plain("minimum_map", "minimum_map pcg", linear="pcg"),
+    _plain("cone_newton", "cone_newton natural_map", function="natural_map"),
+    _after("psor", 30, "block_principal"),
+    _after("pgs", 30, "block_principal"),
+    _after("pgs", 30, "interior_pivoting"),
+    _after("block_gauss_seidel", 100, "cone_newton"),
+)
 
 
 @dataclass(frozen=True)
@@ -56,18 +135,16 @@ class Limits:
 QUICK = Limits(largest=500, seeds=1, seconds=0.3, seconds_of_large=1.0, least_seconds=0.05, repeats=3)
 
 
-def measure_family(
-    family: Family, candidates: Sequence[Candidate], file: RowFile, limits: Limits
-) -> Iterator[tuple[int, int]]:
-    """Add a row for each candidate that fits; yields (n, seed) as each problem is finished."""
+def measure_family(family: Family, candidates: Sequence[Candidate], file: RowFile[Row], limits: Limits) -> None:
+    """Add a row for each candidate that fits each problem of the family."""
     dropped: set[str] = set()
     order = list(candidates)
     warmed: set[str] = set()
+    runner = FileRunner(lambda: Here(partial(_measure, limits)), file)
     sizes = [n for n in family.sizes if n <= limits.largest]
     for n, next_size in zip(sizes, [*sizes[1:], None], strict=True):
         for seed in range(limits.seeds_for(n)):
-            _measure_problem(family, n, seed, order, dropped, warmed, file, limits)
-            yield n, seed
+            list(runner.run(_find_trials(family, n, seed, order, dropped, warmed, file, limits)))
         here = [row for row in file.rows.values() if row.family == family.name and row.n == n]
         order.sort(key=lambda candidate: _rank(candidate.label, here))
         dropped = _hopeless(here)
@@ -75,52 +152,47 @@ def measure_family(
             dropped |= {candidate.label for candidate in order[limits.few :]}
 
 
-def _measure_problem(
+def _find_trials(
     family: Family,
     n: int,
     seed: int,
     candidates: Sequence[Candidate],
     dropped: set[str],
     warmed: set[str],
-    file: RowFile,
+    file: RowFile[Row],
     limits: Limits,
-) -> None:
+) -> Iterator[Trial]:
+    """What is missing on one problem; the time that a candidate has depends on the rows before its own."""
     missing = [one for one in candidates if (family.name, n, seed, one.label) not in file.rows]
     if not missing:
         return
-    problem = family.make(n, seed)
-    missing = [one for one in missing if one.fits(problem)]
-    if not missing:
-        return
+    problem, x0 = family.make(n, seed), family.starting_point(n, seed)
     tol = absolute_tolerance(problem)
-    known = (file.rows.get((family.name, n, seed, one.label)) for one in candidates)
-    shortest = min((row.seconds for row in known if row is not None and row.solved), default=limits.cap(n))
-    for candidate in missing:
+    recipe = {"family": family.name, "n": n, "seed": seed}
+    for candidate in (one for one in missing if one.fits(problem)):
         if candidate.label in dropped:
             file.add(Row(family.name, n, problem.n, seed, candidate.label, NOT_RUN, np.inf, 0.0))
             continue
         if candidate.label not in warmed:
             warmed.add(candidate.label)
             candidate.solve(family.make(family.sizes[0], REHEARSAL), limits.least_seconds)
+        known = (file.rows.get((family.name, n, seed, one.label)) for one in candidates)
+        shortest = min((row.seconds for row in known if row is not None and row.solved), default=limits.cap(n))
         cap = min(limits.cap(n), max(limits.least_seconds, limits.patience * shortest))
-        row = _measure(family, n, seed, candidate, problem, tol, cap, limits)
-        file.add(row)
-        if row.solved:
-            shortest = min(shortest, row.seconds)
+        solver = partial(candidate.solve, seconds=cap, x0=x0, tol=tol)
+        yield Trial("choosing", recipe, candidate.label, problem=problem, solver=solver)
 
 
-def _measure(
-    family: Family, n: int, seed: int, candidate: Candidate, problem: Problem, tol: float, cap: float, limits: Limits
-) -> Row:
-    x0 = family.starting_point(n, seed)
+def _measure(limits: Limits, trial: Trial) -> Row:
     seconds: list[float] = []
     while not seconds or (len(seconds) < limits.repeats and sum(seconds) < limits.short * limits.repeats):
-        fresh = deepcopy(problem)
+        fresh = deepcopy(trial.problem)
         begun = process_time()
-        result = candidate.solve(fresh, cap, x0, tol)
+        result = trial.solver(fresh)
         seconds.append(process_time() - begun)
-    residual, status = judge(problem, result)
-    return Row(family.name, n, problem.n, seed, candidate.label, status, residual, median(seconds))
+    residual, status = judge(trial.problem, result)
+    family, n, seed = trial.instance.values()
+    return Row(family, n, trial.problem.n, seed, trial.method, status, residual, median(seconds))
 
 
 def absolute_tolerance(problem: Problem) -> float:

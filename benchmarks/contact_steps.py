@@ -20,7 +20,7 @@ from benchmarks.effort import Effort, Row
 from benchmarks.peers import CONTACT_PEERS, Peer, Question
 from benchmarks.tables import add_row, make_table, tell, tell_ms
 from perp import gallery
-from perp.gallery.example import Example
+from perp.gallery.catalogue import Example
 from perp.problems.inputs import Vector
 
 LAYOUTS = ("wall", "pyramid")

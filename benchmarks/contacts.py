@@ -12,7 +12,7 @@ from rich.table import Table
 
 import perp
 from benchmarks.cpp_twin import FLAGS, CppTwin
-from benchmarks.timing import interleave
+from benchmarks.tables import interleave
 from perp import gallery
 from perp.problems.problem import Problem
 from perp.solvers.method import Method

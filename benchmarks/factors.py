@@ -16,8 +16,7 @@ from scipy.sparse.linalg import splu
 from benchmarks.contact_steps import LAYOUTS, parts, stack
 from benchmarks.effort import Effort, Row
 from benchmarks.growth import body_matrix, sort_rows
-from benchmarks.tables import add_row, make_table, tell_ms
-from benchmarks.timing import interleave
+from benchmarks.tables import add_row, interleave, make_table, tell_ms
 from perp import linalg
 from perp.problems.inputs import Vector
 

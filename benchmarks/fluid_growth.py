@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from benchmarks.fluid_methods import KINDS, OURS, Run, Variant, make_problem, run_ours, split_by_presence
-from benchmarks.progress import say
-from benchmarks.tables import add_row, make_table
+from benchmarks.tables import add_row, make_table, say
 
 TOLERANCE = 1e-8
 AIM = 1.5

@@ -17,8 +17,7 @@ from rich.table import Table
 
 import perp
 from benchmarks.fluid_methods import OURS, Variant, make_problem, split_by_presence
-from benchmarks.progress import say
-from benchmarks.tables import add_row, make_table
+from benchmarks.tables import add_row, make_table, say
 
 TOLERANCE = 1e-6
 AIM = 40.0

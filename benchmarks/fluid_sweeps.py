@@ -18,9 +18,7 @@ import numpy as np
 from rich.table import Table
 
 import perp
-from benchmarks.progress import say
-from benchmarks.tables import add_row, make_table
-from benchmarks.timing import interleave
+from benchmarks.tables import add_row, interleave, make_table, say
 from perp.solvers.method import Method
 
 AIM = 0.7

@@ -21,12 +21,22 @@ from pathlib import Path
 
 from rich.table import Table
 
-from benchmarks.friction_problems import MODELS, PACKING_MODELS, SHAPES, Case, files, make_stack, packings
-from benchmarks.friction_runs import PEER, SKIPPED, Contest, Row, default_methods, make_empty_row, write_rows
-from benchmarks.friction_scenes import SCENES, Run, collect, time_mujoco
+from benchmarks.friction_problems import (
+    MODELS,
+    PACKING_MODELS,
+    SCENES,
+    SHAPES,
+    Case,
+    Run,
+    collect,
+    files,
+    make_stack,
+    packings,
+    time_mujoco,
+)
+from benchmarks.friction_runs import PEER, SKIPPED, Contest, Row, default_methods, make_empty_row, show, write_rows
 from benchmarks.friction_siconos import SOLVERS, Siconos, find_missing
-from benchmarks.friction_tables import show
-from benchmarks.progress import say
+from benchmarks.tables import say
 from perp.errors import suggest
 from perp.solvers.roster import BY_NAME
 

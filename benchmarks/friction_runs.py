@@ -1,20 +1,25 @@
-"""One method on one frictional problem: timed, and judged by `perp.verify`."""
+"""One method on one frictional problem, timed and judged by `perp.verify`; tables of such runs beside Clarabel."""
 
 from __future__ import annotations
 
 import csv
 import json
 import pickle
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
-from math import nan
+from math import isnan, nan
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+from rich.table import Table
+
 import perp
 from benchmarks.friction_problems import Case, make_stack
+from benchmarks.tables import add_row, make_table, tell
 from perp.problems.residual_scale import scaled_residual
 from perp.solvers.method import Method, misfit
 from perp.solvers.roster import BY_NAME, make_method
@@ -31,6 +36,18 @@ SHORT = 0.5
 """Seconds up to which a run is repeated twice."""
 
 SKIPPED = "SKIPPED"
+
+COLUMNS = ("solved", "scaled", "fact.", "worst", "ms", "most", "/Clar.", "resid.", "endings")
+
+ENDINGS = {
+    "CONVERGED": "conv",
+    "ITERATION_LIMIT": "iter",
+    "TIME_LIMIT": "time",
+    "REDUCED_ACCURACY": "red",
+    "STAGNATED": "stag",
+    "BREAKDOWN": "brk",
+}
+"""Shorter words for tables; others are written out."""
 
 
 @dataclass(frozen=True)
@@ -163,3 +180,71 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
         names = [field.name for field in fields(Row)]
         writer.writerow(names)
         writer.writerows([getattr(row, name) for name in names] for row in rows)
+
+
+def show(
+    title: str,
+    rows: Sequence[Row],
+    labels: Sequence[str],
+    key: Callable[[Row], tuple[Hashable, ...]],
+    *,
+    tail: bool = False,
+) -> Table:
+    """One line for each key and method, in the order in which they came. With `tail`, `worst` is the 95th percentile.
+
+    The ratio is that of the median times over the problems that both have run on.
+    """
+    worst = "95 %" if tail else "worst"
+    headings = [worst if name == "worst" else name for name in COLUMNS]
+    table = make_table(title, [*labels, "method", *headings], labels=len(labels) + 1)
+    groups: dict[tuple[Hashable, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((*key(row), row.method), []).append(row)
+    for told, group in groups.items():
+        peer = groups.get((*told[:-1], PEER), []) if told[-1] != PEER else []
+        add_row(table, [*told, *_summarise(group, peer, tail)])
+    return table
+
+
+def _summarise(group: Sequence[Row], peer: Sequence[Row], tail: bool) -> list[object]:
+    ran = [row for row in group if row.status != SKIPPED]
+    if not ran:
+        return [f"0/{len(group)}", *[None] * (len(COLUMNS) - 2), "foretold"]
+    seconds = _numbers(row.seconds for row in ran)
+    factors = _numbers(row.factorisations for row in ran)
+    residuals = _numbers(row.residual for row in ran)
+    false = sum(row.is_false for row in ran)
+    endings = Counter(ENDINGS.get(row.status, row.status.lower()) for row in ran)
+    told = " ".join(f"{count} {name}" for name, count in endings.most_common())
+    return [
+        f"{sum(row.is_solved for row in ran)}/{len(group)}",
+        f"{sum(row.scaled <= row.tol for row in ran)}/{len(group)}",
+        median(factors) if factors else None,
+        _worst(factors, tail),
+        1e3 * median(seconds) if seconds else None,
+        1e3 * max(seconds) if seconds else None,
+        _compare(ran, peer),
+        f"{max(residuals):.0e}" if residuals else None,
+        told + (f" {false} FALSE" if false else ""),
+    ]
+
+
+def _numbers(values: Iterable[float]) -> list[float]:
+    return [value for value in values if not isnan(value)]
+
+
+def _worst(values: Sequence[float], tail: bool) -> float | None:
+    if not values:
+        return None
+    return float(np.quantile(values, 0.95)) if tail else max(values)
+
+
+def _compare(ours: Sequence[Row], peer: Sequence[Row]) -> str | None:
+    """How many times as long as Clarabel, in the same process, on the same problems."""
+    theirs = {_problem(row): row.seconds for row in peer}
+    ratios = _numbers(row.seconds / theirs[_problem(row)] for row in ours if _problem(row) in theirs)
+    return tell(median(ratios)) if ratios else None
+
+
+def _problem(row: Row) -> tuple[Hashable, ...]:
+    return row.part, row.model, row.name, row.wanted, row.ratio, row.seed, row.start

@@ -14,8 +14,7 @@ import perp
 from benchmarks.contact_steps import LAYOUTS, copy_operator, next_step, parts, stack
 from benchmarks.contest import TIGHT, judge
 from benchmarks.effort import Effort, Row
-from benchmarks.tables import add_row, make_table, tell, tell_ms
-from benchmarks.timing import interleave
+from benchmarks.tables import add_row, interleave, make_table, tell, tell_ms
 from perp import linalg
 
 TIMES = ("warm", "fresh A", "factor", "order", "analyse")

@@ -9,8 +9,7 @@ from rich.table import Table
 from scipy import sparse
 
 import perp
-from benchmarks.tables import add_row, make_table, tell
-from benchmarks.timing import interleave
+from benchmarks.tables import add_row, interleave, make_table, tell
 from perp import gallery
 from perp.problems.problem import Problem
 from perp.solvers.method import Method, State

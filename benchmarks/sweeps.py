@@ -10,7 +10,7 @@ from scipy import sparse
 
 import perp
 from benchmarks.cpp_twin import CppTwin
-from benchmarks.timing import interleave
+from benchmarks.tables import interleave
 from perp import gallery
 from perp.solvers.splitting.sweeps import Order, Sweeper, make_order, make_sweeper
 

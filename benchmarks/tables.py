@@ -1,13 +1,18 @@
-"""Plain tables of numbers."""
+"""Plain tables of numbers, fair times, and what a long benchmark is doing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import median
+from time import perf_counter
 
 from rich import box
 from rich.table import Table
 
 NOTHING = "-"
+
+_BEGUN = perf_counter()
 
 
 def make_table(title: str, headings: Sequence[str], labels: int = 1) -> Table:
@@ -35,3 +40,20 @@ def tell(value: object) -> str:
 
 def tell_ms(seconds: float) -> str:
     return tell(1e3 * seconds)
+
+
+def interleave(runs: Mapping[str, Callable[[], object]], repeats: int = 9) -> dict[str, float]:
+    """The median seconds of each run; all are run in turn, `repeats` times, after one run to warm up."""
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for run in runs.values():
+        run()
+    for _ in range(repeats):
+        for name, run in runs.items():
+            begun = perf_counter()
+            run()
+            seconds[name].append(perf_counter() - begun)
+    return {name: median(values) for name, values in seconds.items()}
+
+
+def say(what: str) -> None:
+    print(f"[{perf_counter() - _BEGUN:5.0f} s] {what}", file=sys.stderr, flush=True)

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from real_data import real_problems
 
+from perp.lab.runs.row_file import read_rows, write_rows
 from perp.lab.survey import Candidate, Survey, SurveyRow
-from perp.lab.survey_file import read_survey, write_survey
 from perp.solvers.roster import BY_NAME
 
 TABLE = Path(__file__).with_name("real_problems.csv")
@@ -117,7 +117,7 @@ def main(words: list[str]) -> None:
     known = real_problems(DATA)
     table = read_table() if TABLE.exists() else {}
     kept = (
-        {(row.problem, row.method): row for row in read_survey(asked.rows)}
+        {(row.problem, row.method): row for row in read_rows(asked.rows, SurveyRow)}
         if asked.rows and asked.rows.exists()
         else {}
     )
@@ -129,7 +129,7 @@ def main(words: list[str]) -> None:
         rows = list(survey.run(Candidate(name, problem.read), kept))
         kept |= {(row.problem, row.method): row for row in rows}
         if asked.rows:
-            write_survey(asked.rows, kept.values())
+            write_rows(asked.rows, SurveyRow, kept.values())
         choice = [make_row(row) for row in rows]
         if name in table and not asked.fresh:
             choice.append(table[name])

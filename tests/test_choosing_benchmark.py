@@ -12,11 +12,10 @@ import pytest
 
 import perp
 from benchmarks import auto, choosing
-from benchmarks.choosing_candidates import Candidate, Step, all_candidates
-from benchmarks.choosing_digest import digest, find_chain, render_markdown, tell_seconds
+from benchmarks.choosing_digest import NOT_RUN, Row, digest, find_chain, render_markdown, tell_seconds
 from benchmarks.choosing_families import FAMILIES, Family, copositive, indefinite, p_matrix, quadratic_program
-from benchmarks.choosing_rows import HEADINGS, NOT_RUN, Row, RowFile, read_rows
-from benchmarks.choosing_runs import QUICK, measure_family
+from benchmarks.choosing_runs import QUICK, Candidate, Step, all_candidates, measure_family
+from perp.lab.runs.row_file import RowFile, read_rows
 from perp.problems.problem import Problem
 
 FEW = ("lemke", "dantzig", "pgs(30) > block_principal", "jacobi")
@@ -30,10 +29,9 @@ def identity_family() -> Family:
     return Family("identity", "A = I", lambda n, seed: perp.LCP(np.eye(n), -1.0 - seed * np.ones(n)), (2, 5))
 
 
-def run(family: Family, path: Path) -> RowFile:
-    file = RowFile(path)
-    for _ in measure_family(family, few_candidates(), file, QUICK):
-        pass
+def run(family: Family, path: Path) -> RowFile[Row]:
+    file = RowFile(path, Row)
+    measure_family(family, few_candidates(), file, QUICK)
     return file
 
 
@@ -64,18 +62,18 @@ def test_a_run_that_was_broken_off_goes_on_where_it_stood(tmp_path: Path) -> Non
     complete = run(identity_family(), path)
     text = path.read_text(encoding="utf-8")
     path.write_text(text[:-9], encoding="utf-8")  # the last line is torn
-    assert len(read_rows(path)) == len(complete.rows) - 1
+    assert len(read_rows(path, Row, grows=True)) == len(complete.rows) - 1
     again = run(identity_family(), path)
     assert again.rows.keys() == complete.rows.keys()
-    assert len(read_rows(path)) == len(complete.rows)
+    assert len(read_rows(path, Row, grows=True)) == len(complete.rows)
 
 
 def test_a_method_that_was_late_at_one_size_is_not_asked_at_the_next(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
-    file = RowFile(path)
+    file = RowFile(path, Row)
     file.add(Row("identity", 2, 2, 0, "lemke", "TIME_LIMIT", 0.5, 1.0))
     run(identity_family(), path)
-    late = {(row.n, row.status) for row in read_rows(path) if row.method == "lemke"}
+    late = {(row.n, row.status) for row in read_rows(path, Row, grows=True) if row.method == "lemke"}
     assert late == {(2, "TIME_LIMIT"), (5, NOT_RUN)}
 
 
@@ -86,7 +84,7 @@ def test_the_command_writes_rows_digest_and_table(tmp_path: Path, monkeypatch: p
     options = Namespace(quick=True, only="identity", folder=tmp_path, largest=None)
     shown = list(choosing.measure_choosing(options))
     assert len(shown) == 2
-    assert (tmp_path / "rows.csv").read_text(encoding="utf-8").startswith(",".join(HEADINGS))
+    assert (tmp_path / "rows.csv").read_text(encoding="utf-8").startswith(",".join(Row.headings()))
     with (tmp_path / "best.csv").open(encoding="utf-8") as file:
         best = list(csv.DictReader(file))
     assert [(line["family"], line["n"], line["solved"]) for line in best] == [

@@ -193,7 +193,7 @@ def test_the_page_on_assignments_shows_what_really_happens(tmp_path, monkeypatch
 
 def test_the_page_on_the_lab_shows_what_really_happens(tmp_path, monkeypatch):
     pytest.importorskip("duckdb")
-    from perp.lab.runs.perform import perform
+    from perp.lab.runs.process import perform
     from perp.lab.runs.store import RowStore
     from perp.lab.work.recipes import gallery
     from perp.lab.work.solve import solve_task

@@ -13,11 +13,20 @@ import pytest
 
 import perp
 from benchmarks.friction import _foretell, _too_slow, add_friction_options
-from benchmarks.friction_problems import FRICTIONS, MODELS, SHAPES, Case, files, make_stack, packings
-from benchmarks.friction_runs import SKIPPED, Contest, default_methods, make_empty_row, make_row, write_rows
-from benchmarks.friction_scenes import Run, collect, time_mujoco
+from benchmarks.friction_problems import (
+    FRICTIONS,
+    MODELS,
+    SHAPES,
+    Case,
+    Run,
+    collect,
+    files,
+    make_stack,
+    packings,
+    time_mujoco,
+)
+from benchmarks.friction_runs import SKIPPED, Contest, default_methods, make_empty_row, make_row, show, write_rows
 from benchmarks.friction_siconos import Siconos
-from benchmarks.friction_tables import show
 
 
 @pytest.fixture

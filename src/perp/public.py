@@ -18,7 +18,7 @@ from perp.problems.friction import ContactProblem
 from perp.problems.islands import Island, gather, split_islands
 from perp.problems.lcp import LCP
 from perp.problems.models.fixed_box import fixed_box
-from perp.problems.models.frictionless import frictionless
+from perp.problems.models.restatement import frictionless
 from perp.problems.models.stewart_trinkle import stewart_trinkle
 from perp.problems.operators import (
     BodyMasses,

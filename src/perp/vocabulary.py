@@ -15,6 +15,11 @@ from typing import Any, TypeVar
 
 from perp.errors import either, find_meant, suggest
 
+T = TypeVar("T", bound=Callable[..., Any])
+
+FEW = 6
+"""So many arguments are listed behind the place that another one belongs to."""
+
 
 @dataclass(frozen=True)
 class Argument:
@@ -132,10 +137,6 @@ def lead_home(
     return Lead((), f"{word!r} is {', and '.join(places)}" if places else "")
 
 
-FEW = 6
-"""So many arguments are listed behind the place that another one belongs to."""
-
-
 def suggest_argument(
     word: str,
     known: Iterable[str],
@@ -151,9 +152,6 @@ def suggest_argument(
         listed = f" (known: {', '.join(names)})" if 0 < len(names) <= FEW else ""
         return f"; {lead.elsewhere}{listed}"
     return suggest(word, names)
-
-
-T = TypeVar("T", bound=Callable[..., Any])
 
 
 def explains_arguments(options: Callable[[], Mapping[str, Argument]] = dict) -> Callable[[T], T]:

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from perp.lab.experiments.catalogue import FILES, find_experiment
-from perp.lab.runs.perform import perform
+from perp.lab.runs.process import perform
 
 ONE = "slides-basic"
 

@@ -20,8 +20,8 @@ from perp.lab.experiments import catalogue
 from perp.lab.experiments.catalogue import FILES
 from perp.lab.experiments.experiment import Experiment
 from perp.lab.runs import isolation
-from perp.lab.runs.measurement import CRASHED, DONE
 from perp.lab.runs.process import Ended
+from perp.lab.runs.row import CRASHED, DONE
 from perp.lab.runs.store import RowStore
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import gallery

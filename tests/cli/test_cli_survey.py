@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from perp import LCP, ContactProblem, save
+from perp.cli import progress
 from perp.cli import survey as survey_command
-from perp.cli import survey_table
 from perp.lab import survey as lab_survey
 from perp.lab.survey import NOT_READ, SurveyRow
 from perp.solvers.roster import suitable_methods
@@ -163,13 +163,13 @@ def test_a_row_goes_to_a_csv_file_and_comes_back_with_resume(perp_command, folde
     assert [row["problem"] for row in first] == ["easy.npz", "infeasible.npz", "notes.md"]
 
     solved = []
-    real = lab_survey.run_method
+    real = lab_survey.run_trial
 
-    def count(name, problem, method, stop):
-        solved.append((name, method.name))
-        return real(name, problem, method, stop)
+    def count(trial):
+        solved.append((trial.group, trial.method))
+        return real(trial)
 
-    monkeypatch.setattr(lab_survey, "run_method", count)
+    monkeypatch.setattr(lab_survey, "run_trial", count)
     assert perp_command("survey", folder, "--methods", "lemke,pgs", "--csv", out, "--resume").code == 0
     assert solved == [("easy.npz", "pgs")]
     with out.open(newline="") as stream:
@@ -182,14 +182,14 @@ def test_a_row_goes_to_a_csv_file_and_comes_back_with_resume(perp_command, folde
 
 def test_ctrl_c_keeps_what_is_finished_and_exits_with_130(perp_command, folder, tmp_path, monkeypatch):
     out = tmp_path / "rows.csv"
-    real = lab_survey.run_method
+    real = lab_survey.run_trial
 
-    def press(name, problem, method, stop):
-        if method.name == "pgs":
+    def press(trial):
+        if trial.method == "pgs":
             raise KeyboardInterrupt
-        return real(name, problem, method, stop)
+        return real(trial)
 
-    monkeypatch.setattr(lab_survey, "run_method", press)
+    monkeypatch.setattr(lab_survey, "run_trial", press)
     answer = perp_command("survey", folder, "--methods", "lemke,pgs", "--json", "--csv", out)
     assert answer.code == 130
     assert [row["method"] for row in rows_of(answer)] == ["lemke"]
@@ -255,7 +255,7 @@ def test_resuming_from_a_file_that_is_no_survey_exits_with_2(perp_command, folde
 def test_on_a_terminal_a_bar_tells_problem_and_method(perp_command, folder, monkeypatch):
     text = io.StringIO()
     terminal = Console(file=text, force_terminal=True, width=120)
-    monkeypatch.setattr(survey_command, "Console", lambda **options: terminal)
+    monkeypatch.setattr(progress, "Console", lambda **options: terminal)
     assert perp_command("survey", folder, "--methods", "lemke").code == 0
     assert "infeasible.npz: lemke" in text.getvalue()
     assert "3/3" in text.getvalue()
@@ -281,13 +281,13 @@ def make_row(problem="p", method="pgs", status="CONVERGED", residual=3e-9):
     ],
 )
 def test_a_cell_is_an_exponent_or_a_word(row, shown):
-    assert survey_table.cell(row) == shown
+    assert survey_command.cell(row) == shown
 
 
 def test_methods_that_do_not_fit_the_width_go_to_a_table_below():
     methods = [f"method_{k}" for k in range(12)]
     rows = [make_row("problem", method) for method in methods]
-    text = survey_table.show_table(rows, methods, 75)
+    text = survey_command.show_table(rows, methods, 75)
     assert max(map(len, text.splitlines())) <= 75
     heads = [line.split()[2:] for line in text.splitlines() if line.startswith("problem ") and " n " in line]
     assert [len(head) for head in heads] == [10, 2]
@@ -299,7 +299,7 @@ def test_every_status_has_a_word():
     from perp.solvers.results import Status
 
     silent = {"CONVERGED", "STOPPED_BY_CALLBACK", "INTERRUPTED"}  # these never end a run of a survey, or are numbers
-    assert {status.name for status in Status} - silent <= set(survey_table.WORDS)
-    words = [word for word, _ in survey_table.WORDS.values()]
+    assert {status.name for status in Status} - silent <= set(survey_command.WORDS)
+    words = [word for word, _ in survey_command.WORDS.values()]
     assert len(set(words)) == len(words)
-    assert max(map(len, words)) < survey_table.CELL
+    assert max(map(len, words)) < survey_command.CELL

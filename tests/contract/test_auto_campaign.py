@@ -22,8 +22,8 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))
 child = pytest.importorskip("benchmarks.campaign_child", reason="benchmarks are in a checkout only")
 digest = pytest.importorskip("benchmarks.campaign_digest")
 judging = pytest.importorskip("benchmarks.campaign_judge")
-proofs = pytest.importorskip("benchmarks.campaign_proofs")
-row_files = pytest.importorskip("benchmarks.campaign_rows")
+proofs = pytest.importorskip("benchmarks.campaign_judge")
+row_files = pytest.importorskip("perp.lab.runs.row_file")
 runner = pytest.importorskip("benchmarks.campaign")
 samples = pytest.importorskip("benchmarks.campaign_samples")
 
@@ -135,12 +135,12 @@ def test_an_exhaustion_that_forgot_an_index_set_or_a_column_is_found_out():
 
 def test_rows_come_back_from_their_file_without_a_torn_line(tmp_path):
     path = tmp_path / "rows.csv"
-    rows = [child.measure_sample(number) for number in (2, 0)]
-    row_files.write_rows(path, rows)
-    row_files.add_row(path, child.measure_sample(1))
+    kept = row_files.RowFile(path, digest.Row)
+    for number in (2, 0, 1):
+        kept.add(child.measure_sample(number))
     with path.open("a") as file:
         file.write("7,lcp/spd,lcp")
-    back = row_files.read_rows(path)
+    back = row_files.RowFile(path, digest.Row).rows
     assert sorted(back) == [0, 1, 2]
     assert asdict(back[0])["structure"] == samples.structure_of(0)
     assert all(row.is_certified for row in back.values())

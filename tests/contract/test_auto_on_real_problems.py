@@ -19,7 +19,7 @@ from perp.problems.residual_scale import scaled_residual
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 judging = pytest.importorskip("benchmarks.campaign_judge", reason="benchmarks are in a checkout only")
-proofs = pytest.importorskip("benchmarks.campaign_proofs")
+proofs = pytest.importorskip("benchmarks.campaign_judge")
 
 NAMES = list(read_table())
 TOL = 1e-8

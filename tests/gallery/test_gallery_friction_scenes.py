@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import perp
 from perp.gallery import Scene, make
+from perp.gallery.blocks import pressed_contact
 from perp.gallery.grips import HALF_LENGTH, MASS, RADIUS, _capsule_inertia
-from perp.gallery.scene import pressed_contact
 
 MODELS = ("box", "cone", "convex", "disc")
 SCENES = [

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from perp.gallery import box_stack, boxed_stack
-from perp.gallery.box_layouts import FACES, GROUND, LAYOUTS, POINTS, nearest_layout
+from perp.gallery.geometry import FACES, GROUND, LAYOUTS, POINTS, nearest_layout
 
 LAYOUT_NAMES = sorted(LAYOUTS)
 

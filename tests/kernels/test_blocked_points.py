@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import perp
-from perp.gallery.contact_jacobian import contact_jacobian, random_rotations
+from perp.gallery.geometry import contact_jacobian, random_rotations
 from perp.kernels.sweeps import blocked_pairs
 from perp.solvers.splitting import block_gauss_seidel
 

@@ -10,7 +10,8 @@ from numba import njit
 
 import perp
 from perp import gallery
-from perp.kernels.conic import equations, groups, layout
+from perp.kernels.conic import equations, layout
+from perp.kernels.factors import body_space
 from perp.linalg.free_systems.body import movable_parts
 
 POINTERS = np.array([0, 2, 4, 5, 7, 9, 11])
@@ -40,7 +41,7 @@ def pull(blocks, system, local, V, out):
 
 def unions():
     pointers, columns = np.zeros(ROW.size + 1, dtype=np.int64), np.empty(INDICES.size, dtype=np.int64)
-    groups.union_columns(POINTERS, INDICES, ROW, WIDTH, pointers, columns, np.full(7, -1))
+    body_space.union_columns(POINTERS, INDICES, ROW, WIDTH, pointers, columns, np.full(7, -1))
     return pointers, columns
 
 
@@ -54,7 +55,7 @@ def test_the_columns_of_a_block_are_those_of_its_rows_sorted():
 def test_neighbours_with_the_same_columns_are_one_group(merge, group_of):
     pointers, block_columns = unions()
     found, starts, columns = np.empty(4, dtype=np.int64), np.zeros(5, dtype=np.int64), np.empty_like(block_columns)
-    count = groups.gather_groups(pointers, block_columns, merge, found, starts, columns)
+    count = body_space.gather_groups(pointers, block_columns, merge, found, starts, columns)
     assert found.tolist() == group_of
     assert count == group_of[-1] + 1
     for b, g in enumerate(group_of):
@@ -65,12 +66,12 @@ def test_neighbours_with_the_same_columns_are_one_group(merge, group_of):
 def test_rows_are_full_in_the_columns_of_their_group():
     pointers, block_columns = unions()
     group_of, starts, columns = np.empty(4, dtype=np.int64), np.zeros(5, dtype=np.int64), np.empty_like(block_columns)
-    groups.gather_groups(pointers, block_columns, True, group_of, starts, columns)
+    body_space.gather_groups(pointers, block_columns, True, group_of, starts, columns)
     data = np.arange(1.0, 12.0)
     size = np.diff(starts)[group_of]
     start = np.append(0, np.cumsum(WIDTH * size))
     out = np.zeros(start[-1])
-    groups.spread_rows(POINTERS, INDICES, data, ROW, WIDTH, group_of, starts, columns, start, out)
+    body_space.spread_rows(POINTERS, INDICES, data, ROW, WIDTH, group_of, starts, columns, start, out)
     np.testing.assert_array_equal(out[:9].reshape(3, 3), [[2, 1, 0], [3, 0, 4], [0, 5, 0]])
     np.testing.assert_array_equal(out[9:], [7, 6, 9, 8, 11, 10])
 

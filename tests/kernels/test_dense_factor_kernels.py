@@ -11,7 +11,7 @@ from numba import njit
 
 from perp.kernels import blas
 from perp.kernels.blas import product_address
-from perp.kernels.factors import cholesky, lu
+from perp.kernels.factors import dense_factors
 
 EDGES = (0, 1, 2, 63, 64, 65, 127, 128, 129, 200)
 SIZES = (0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 95, 96, 97, 130)
@@ -88,16 +88,16 @@ def factor_cholesky(A, share=SHARE):
     """(L as a flat array, rows that rest, rows whose pivot was negative)."""
     n = len(A)
     flat = np.full(n * n + 1, np.nan)
-    cholesky.gather_square(np.ascontiguousarray(A), np.arange(n), n, flat)
+    dense_factors.gather_square(np.ascontiguousarray(A), np.arange(n), n, flat)
     found = np.zeros(2, dtype=np.int64)
-    work = (np.empty(cholesky.BLOCK**2), np.empty(max(1, n * cholesky.BLOCK)))
-    cholesky.factor(product_address(), flat, n, share * np.abs(np.diag(A)), *work, found)
+    work = (np.empty(dense_factors.BLOCK**2), np.empty(max(1, n * dense_factors.BLOCK)))
+    dense_factors.factor(product_address(), flat, n, share * np.abs(np.diag(A)), *work, found)
     return flat, int(found[0]), int(found[1])
 
 
 def solve_cholesky(flat, right):
     x = np.array(right, dtype=float)
-    cholesky.solve(flat, x.size, x)
+    dense_factors.solve(flat, x.size, x)
     return x
 
 
@@ -188,8 +188,8 @@ def test_the_rows_chosen_are_gathered_from_the_lower_triangle_up(seed, n, data):
     chosen = np.array(sorted(data.draw(st.sets(st.integers(0, n - 1)))), dtype=np.int64)
     k = chosen.size
     symmetric, general = np.zeros(n * n), np.zeros(n * n)
-    cholesky.gather_square(A, chosen, k, symmetric)
-    lu.gather_square(A, chosen, k, general)
+    dense_factors.gather_square(A, chosen, k, symmetric)
+    dense_factors.gather_whole_square(A, chosen, k, general)
     np.testing.assert_array_equal(symmetric[: k * k].reshape(k, k).T, np.tril(A[np.ix_(chosen, chosen)]))
     np.testing.assert_array_equal(general[: k * k].reshape(k, k).T, A[np.ix_(chosen, chosen)])
 
@@ -201,13 +201,13 @@ def factor_lu(A, share=SHARE):
     n = len(A)
     flat, exchange = np.asfortranarray(A).ravel(order="F").copy(), np.empty(n, dtype=np.int64)
     floor = share * np.abs(np.where(np.isfinite(A), A, 0.0)).max(axis=1, initial=0.0)
-    work = (np.empty(lu.BLOCK**2), np.empty(max(1, n * lu.BLOCK)))
-    return flat, exchange, lu.factor(product_address(), flat, n, floor, exchange, *work)
+    work = (np.empty(dense_factors.BLOCK**2), np.empty(max(1, n * dense_factors.BLOCK)))
+    return flat, exchange, dense_factors.factor_lu(product_address(), flat, n, floor, exchange, *work)
 
 
 def solve_lu(flat, exchange, right):
     x = np.array(right, dtype=float)
-    lu.solve(flat, x.size, exchange, x)
+    dense_factors.solve_lu(flat, x.size, exchange, x)
     return x
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perp.kernels.worlds import discs as discs_kernels
-from perp.kernels.worlds import discs_contacts
+from perp.kernels.worlds import discs as kernels
 from perp.worlds.rigid2d.disc_world import Collision, match
 from perp.worlds.rigid2d.discs import Discs, HalfPlane, Segment, Walls
 
@@ -188,7 +188,7 @@ def test_two_surfaces_have_the_geometric_mean_of_friction_and_the_larger_restitu
 )
 def test_contacts_are_found_again_by_their_identity(old, new):
     numbers = np.empty(len(new), dtype=np.int64)
-    discs_contacts.match_sorted(np.array(old, dtype=np.int64), np.array(new, dtype=np.int64), numbers)
+    kernels.match_sorted(np.array(old, dtype=np.int64), np.array(new, dtype=np.int64), numbers)
     assert numbers.tolist() == [old.index(key) if key in old else -1 for key in new]
 
 
@@ -210,7 +210,7 @@ def test_rows_are_the_speeds_of_the_two_surfaces_at_the_contact_point(seed, coun
     found = find(discs, [HalfPlane((0.0, -0.5), (0.3, 1.0))], 0.1)
     bodies, jacobian = np.empty(4 * len(found), dtype=np.int64), np.empty(12 * len(found))
     frame = found.frame.reshape(-1)
-    discs_contacts.write_rows(found.bodies.reshape(-1), frame, found.gap, discs.radius, bodies, jacobian)
+    kernels.write_rows(found.bodies.reshape(-1), frame, found.gap, discs.radius, bodies, jacobian)
     velocity = np.concatenate([draw.standard_normal((count, 3)), np.zeros((1, 3))])  # the last is the world
     speeds = (jacobian.reshape(-1, 2, 3) * velocity[bodies.reshape(-1, 2)]).sum(axis=(1, 2))
     np.testing.assert_array_equal(bodies.reshape(-1, 2, 2), found.bodies[:, None].repeat(2, axis=1))

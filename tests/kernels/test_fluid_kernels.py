@@ -11,7 +11,7 @@ from scipy import ndimage, sparse
 from scipy.interpolate import RegularGridInterpolator
 
 from perp.kernels.fluid import fields as fluid_fields
-from perp.kernels.fluid import surface as fluid_surface
+from perp.kernels.fluid import pressure as fluid_surface
 from perp.worlds.fluid import Ball, HalfSpace, Union
 from perp.worlds.fluid.flow import (
     IN_CELL,

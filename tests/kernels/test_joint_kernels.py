@@ -7,7 +7,8 @@ import pytest
 from plain_kernels import needs_compiler
 from scipy.spatial.transform import Rotation
 
-from perp.kernels.worlds import joints_points, joints_turns, quaternions
+from perp.kernels.worlds import joints as joint_kernels
+from perp.kernels.worlds import rigid_motion
 from perp.worlds.rigid3d.joint_set import JointSet
 from perp.worlds.rigid3d.joints import Ball, Distance, Fixed, Hinge, Universal
 from perp.worlds.rigid3d.poses import Poses
@@ -148,12 +149,12 @@ def test_every_kernel_of_joints_is_compiled_for_one_signature():
         joints.rows(poses)
         joints.violation(poses)
     kernels = [
-        quaternions.turn_quaternions,
-        joints_points.hold_points,
-        joints_points.keep_distance,
-        joints_turns.keep_parallel,
-        joints_turns.keep_angle,
-        joints_turns.keep_orientation,
-        joints_turns.follow_angle,
+        rigid_motion.turn_quaternions,
+        joint_kernels.hold_points,
+        joint_kernels.keep_distance,
+        joint_kernels.keep_parallel,
+        joint_kernels.keep_angle,
+        joint_kernels.keep_orientation,
+        joint_kernels.follow_angle,
     ]
     assert [len(kernel.signatures) for kernel in kernels] == [1] * len(kernels)

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import perp
+from perp.kernels.factors import splittings
 from perp.kernels.gradient import krylov
-from perp.kernels.storages import block_diagonal
-from perp.kernels.sweeps import symmetric_gauss_seidel
 
 SIZES = st.integers(0, 41)  # whole and broken groups of four and eight
 
@@ -42,29 +41,6 @@ def test_a_turn_is_z_plus_beta_q(seed, n):
     expected = z - 0.7 * q
     krylov.turn(-0.7, z, q)
     np.testing.assert_allclose(q, expected, rtol=1e-15, atol=1e-15)
-
-
-@given(seed=strategies.SEEDS, n=SIZES)
-def test_lanczos_takes_two_vectors_out(seed, n):
-    v, older, newer, y = vectors(seed, n, 4)
-    expected = y - 0.4 * older
-    alpha = v @ expected
-    expected = expected - 1.5 * alpha * newer
-    assert krylov.lanczos(v, older, newer, 0.4, 1.5, y) == pytest.approx(alpha, rel=1e-12, abs=1e-13)
-    np.testing.assert_allclose(y, expected, rtol=1e-12, atol=1e-12)
-
-
-@given(seed=strategies.SEEDS, n=SIZES)
-def test_the_steps_of_minres_are_numpys(seed, n):
-    v, w_older, w_old, x, r = vectors(seed, n, 5)
-    w = (v - 0.2 * w_older - 0.5 * w_old) * 3.0
-    expected_x, expected_r = x + 0.1 * w, 0.25 * r - 0.6 * v
-    krylov.minres_step(0.2, 0.5, 3.0, 0.1, v, w_older, w_old, x)
-    square = krylov.minres_residual(0.25, 0.6, v, r)
-    np.testing.assert_allclose(w_older, w, rtol=1e-13, atol=1e-13)
-    np.testing.assert_allclose(x, expected_x, rtol=1e-13, atol=1e-13)
-    np.testing.assert_allclose(r, expected_r, rtol=1e-14, atol=1e-14)
-    assert square == pytest.approx(expected_r @ expected_r, rel=1e-13, abs=1e-300)
 
 
 @given(seed=strategies.SEEDS, n=st.integers(3, 30), count=st.integers(0, 3), nearly=st.booleans())
@@ -123,7 +99,7 @@ def test_blocks_are_solved_as_by_numpy_and_only_chosen_ones_are_factored(seed, s
     frozen.flags.writeable = False
     factors = np.zeros(blocks.size)
     chosen = np.arange(count) if count < 2 else np.arange(count - 1)
-    block_diagonal.factor(frozen, size, chosen, free, shift, 1e-15, factors)
+    splittings.factor_blocks(frozen, size, chosen, free, shift, 1e-15, factors)
     z = np.where(free, rng.standard_normal(size * count), 0.0)
     expected = z.copy()
     for c in chosen:
@@ -131,7 +107,7 @@ def test_blocks_are_solved_as_by_numpy_and_only_chosen_ones_are_factored(seed, s
         inside = rows - c * size
         matrix = blocks[c][np.ix_(inside, inside)] + np.diag(shift[rows])
         expected[rows] = np.linalg.solve(matrix, z[rows])
-    block_diagonal.solve(factors, size, chosen.size, z)
+    splittings.solve_blocks(factors, size, chosen.size, z)
     np.testing.assert_allclose(z[: chosen.size * size], expected[: chosen.size * size], rtol=1e-9, atol=1e-11)
     assert not factors[chosen.size * size * size :].any()
 
@@ -145,12 +121,12 @@ def test_a_symmetric_sweep_is_two_triangular_solves(seed, n, zeros):
         A[0, 0] = 0.0  # not stored: the row has no diagonal entry
     rows = perp.SparseOperator(A)
     below, above = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.uint64)
-    symmetric_gauss_seidel.split(rows.pointers, rows.indices, below, above)
+    splittings.split_rows(rows.pointers, rows.indices, below, above)
     diagonal, free = rng.uniform(0.5, 2.0, n), rng.random(n) < 0.7
     z = np.where(free, rng.standard_normal(n), 0.0)
     F = np.flatnonzero(free)
     D, inside = np.diag(diagonal[F]), A[np.ix_(F, F)]
     expected = np.zeros(n)
     expected[F] = np.linalg.solve(D + np.triu(inside, 1), D @ np.linalg.solve(D + np.tril(inside, -1), z[F]))
-    symmetric_gauss_seidel.solve(rows.pointers, rows.indices, rows.values, below, above, diagonal, free, z)
+    splittings.sweep_both_ways(rows.pointers, rows.indices, rows.values, below, above, diagonal, free, z)
     np.testing.assert_allclose(z, expected, rtol=1e-10, atol=1e-12)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from perp.kernels.factors import level_structures, twins
+from perp.kernels.factors import graphs
 from perp.kernels.factors import minimum_degree as kernels
 
 
@@ -88,9 +88,7 @@ def test_approximate_degrees_cost_little_fill_against_exact_ones():
 def dissect(pointers, indices, weights, leaf):
     n = weights.size
     nodes, stage = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    level_structures.dissect(
-        pointers, indices, weights, leaf, nodes, stage, np.empty((level_structures.DISSECTION_ROWS, n + 1), dtype=int)
-    )
+    graphs.dissect(pointers, indices, weights, leaf, nodes, stage, np.empty((graphs.DISSECTION_ROWS, n + 1), dtype=int))
     return nodes, stage
 
 
@@ -126,9 +124,9 @@ def test_twins_are_the_nodes_with_the_same_closed_neighbourhood(seed, n, edges):
     touches, pointers, indices = make_graph(np.random.default_rng(seed), n, edges)
     closed = touches | np.eye(n, dtype=bool)
     hashes = np.empty(n, dtype=np.uint64)
-    twins.hash_neighbourhoods(pointers, indices, hashes)
+    graphs.hash_neighbourhoods(pointers, indices, hashes)
     twin, mark = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    twins.find_twins(pointers, indices, hashes, np.argsort(hashes, kind="stable"), twin, mark)
+    graphs.find_twins(pointers, indices, hashes, np.argsort(hashes, kind="stable"), twin, mark)
     for i in range(n):
         same = np.flatnonzero((closed == closed[i]).all(axis=1))
         assert twin[i] == same[0]

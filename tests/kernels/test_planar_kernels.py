@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import perp
 from perp.kernels.storages import planar_pairs
-from perp.kernels.sweeps import planar_blocked, planar_modulus
+from perp.kernels.sweeps import blocked_pairs, modulus
 from perp.problems.inputs import freeze
 from perp.solvers.splitting.block_gauss_seidel import make_block_sweeper
 from perp.solvers.splitting.sweeps import make_sweeper
@@ -117,7 +117,7 @@ def test_block_sweeps_solve_every_contact_exactly(seed, model, rows_first):
     problem = planar_operators.random_contacts(seed, model)
     x = problem.project(np.random.default_rng(seed).standard_normal(problem.n))
     sweeper = make_block_sweeper(problem, 1.0, x.copy())
-    assert sweeper.kernel is planar_blocked.sweep_pairs
+    assert sweeper.kernel is blocked_pairs.sweep_planar_pairs
     contacts = np.arange(problem.contacts, dtype=np.uint32)
     rows = np.arange(problem.contact_rows, problem.n, dtype=np.uint32)
     for _ in range(3):
@@ -158,7 +158,7 @@ def test_modulus_sweeps_are_those_of_the_twin(seed, keep, drop, plain):
     ours = u.copy()
     planar_pairs.velocity(*parts(problem.A), x, v)
     for _ in range(3):
-        planar_modulus.sweep_pairs(1, (keep, drop), contact, ours, bound.storage, bound.vectors)
+        modulus.sweep_planar_pairs(1, (keep, drop), contact, ours, bound.storage, bound.vectors)
         u, expected = modulus_twin(problem, u, step, keep, drop)
         np.testing.assert_allclose(ours, u, **CLOSE)
         np.testing.assert_allclose(x, expected, **CLOSE)
@@ -191,7 +191,7 @@ def test_what_a_block_sweep_keeps_of_a_contact_has_limits():
     """Ordinary, a tangent that nothing moves, one that the normal moves alone, and a coupling beyond all numbers."""
     blocks = np.array([[[2.0, 0.5], [0.5, 4.0]], [[2.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [1.0, 1.0]], [[1.0, 1e80]] * 2])
     local = np.empty(16)
-    planar_blocked.prepare(freeze(blocks.reshape(-1)), 0.5, 1e-8, 1e75, local)
+    blocked_pairs.prepare_planar(freeze(blocks.reshape(-1)), 0.5, 1e-8, 1e75, local)
     W = blocks[0] / 0.5
     expected = [W[0, 0], 1 / W[0, 0], W[0, 1] / W[0, 0], 1 / (W[1, 1] - W[0, 1] ** 2 / W[0, 0])]
     np.testing.assert_allclose(local[:4], expected, rtol=1e-15)

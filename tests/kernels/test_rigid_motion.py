@@ -10,10 +10,10 @@ from plain_kernels import needs_compiler
 from scipy.spatial.transform import Rotation
 
 import perp
-from perp.gallery.contact_jacobian import contact_jacobian, random_rotations
+from perp.gallery.geometry import contact_jacobian, random_rotations
 from perp.kernels.contacts import point_contacts
-from perp.kernels.sweeps import block_setup
-from perp.kernels.worlds import rigid_motion, touches
+from perp.kernels.sweeps import blocked
+from perp.kernels.worlds import rigid_motion
 from perp.problems.inputs import freeze
 from perp.problems.operators import PlanarMasses
 
@@ -201,7 +201,7 @@ def test_the_numbers_of_a_contact_stand_for_its_block(width, is_box):
     factors = rng.standard_normal((6, width, width))
     W = factors @ factors.transpose(0, 2, 1) + 0.1 * np.eye(width)
     local = np.empty(8 * 6)
-    block_setup.prepare(freeze(W.reshape(-1)), np.uint64(width), 0.5, is_box, 1e-8, 1e75, np.uint64(8), local)
+    blocked.prepare(freeze(W.reshape(-1)), np.uint64(width), 0.5, is_box, 1e-8, 1e75, np.uint64(8), local)
     for block, numbers in zip(W / 0.5, local.reshape(-1, 8), strict=True):
         w_n, inverse, a_1, a_2, s_1, s_2, cosine, sine = numbers
         assert inverse == pytest.approx(1.0 / w_n)
@@ -243,7 +243,7 @@ def test_friction_is_carried_over_as_a_vector_of_the_world():
         frames = rng.standard_normal((2, 4, width, width))
         x, match = rng.standard_normal(4 * width), np.array([2, -1, 0, 3])
         start = np.full(4 * width, np.nan)
-        touches.carry(np.uint64(width), match, x, frames[0].reshape(-1), frames[1].reshape(-1), start)
+        point_contacts.carry(np.uint64(width), match, x, frames[0].reshape(-1), frames[1].reshape(-1), start)
         for new, old in enumerate(match):
             expected = np.zeros(width)
             if old >= 0:
@@ -267,7 +267,9 @@ def test_contacts_are_collected_from_what_was_found():
     given = (geoms, point, frame, distance, dim, friction)
     tables = (rounding, body_of_geom, restitution, freeze(centre), freeze(rotation.copy()))
     flat = [array.reshape(-1) for array in (*given, *tables)]
-    kept = touches.collect(*flat, 1e-5, 1e-3, 0.5, np.empty(5, dtype=np.bool_), *(one.reshape(-1) for one in made))
+    kept = point_contacts.collect(
+        *flat, 1e-5, 1e-3, 0.5, np.empty(5, dtype=np.bool_), *(one.reshape(-1) for one in made)
+    )
     pair, gap, bodies, new_point, new_frame, new_friction, bounce, local = (array[:kept] for array in made)
     assert kept == 2  # the second is the first again; the fourth is within one body, the fifth within the world
     assert pair.tolist() == [1, 11]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import perp
-from perp.kernels.pivoting import small_pivots as kernels
+from perp.kernels.pivoting import small_problems as kernels
 from perp.solvers.auto.small import MOST_PIVOTS, first_sides
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from perp.kernels.blas import product_address
 from perp.kernels.factors import supernodal
-from perp.kernels.factors.cholesky import BLOCK
+from perp.kernels.factors.dense_factors import BLOCK
 from perp.linalg.symbolic import analyse
 
 

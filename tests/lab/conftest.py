@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from made_rows import made_circumstances
 
-from perp.lab.campaign import Instance
-from perp.lab.demo import demo_instances
-from perp.lab.rows import Row
-from perp.solvers.results import History
+from perp.lab.demo import Instance, demo_instances
+from perp.lab.runs.row import FAILED, LabRow, Measurement
+from perp.lab.runs.task import Task
 
 
 @pytest.fixture(scope="session")
@@ -20,24 +20,32 @@ def instances() -> list[Instance]:
 
 
 @pytest.fixture
-def make_row() -> Callable[..., Row]:
+def make_row() -> Callable[..., LabRow]:
     """A row whose residual falls by a constant factor an iteration."""
 
-    def make(method: str = "pgs", problem: str = "stack", checks: int = 50, **changes: object) -> Row:
-        iteration = np.arange(checks)
-        residual = 0.7 ** iteration.astype(float)
-        history = History(iteration, 1e-5 * iteration, residual, residual**2, np.full(checks, 5))
+    def make(method: str = "pgs", problem: str = "stack", checks: int = 50, **changes: object) -> LabRow:
+        iteration = np.arange(checks, dtype=np.float64)
+        residual = 0.7**iteration
+        series = {"iteration": iteration, "seconds": 1e-5 * iteration, "residual": residual, "merit": residual**2}
         values = {
-            "problem": problem,
-            "method": method,
-            "status": "CONVERGED",
-            "message": "the residual is within the tolerance",
             "residual": float(residual[-1]) if checks else np.nan,
             "iterations": checks,
             "seconds": 1e-5 * checks,
             "setup_seconds": 1e-6,
-            "history": history,
         }
-        return Row(**(values | changes))
+        status = changes.pop("status", "CONVERGED")
+        series |= {"active": np.full(checks, 5.0)} | changes.pop("series", {})
+        found = Measurement(status, "the residual is within the tolerance", 30, "", values | changes, series)
+        return LabRow(Task("solve", {}, method, group=problem), found, made_circumstances())
+
+    return make
+
+
+@pytest.fixture
+def make_failure() -> Callable[..., LabRow]:
+    """The row of a method that raised."""
+
+    def make(problem: str, method: str, message: str) -> LabRow:
+        return LabRow(Task("solve", {}, method, group=problem), Measurement(FAILED, message), made_circumstances())
 
     return make

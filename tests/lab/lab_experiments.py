@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from perp.lab.claims.verdict import Verdict, judge
+from perp.lab.claims import Verdict, judge
 from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.experiment import Experiment
-from perp.lab.runs.perform import perform
+from perp.lab.runs.process import perform
 from perp.lab.runs.row import LabRow
 
 _performed: dict[str, LabRow] = {}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from made_rows import row_of
 
-from perp.lab.claims.claim import parse_claims
+from perp.lab.claims import parse_claims
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task

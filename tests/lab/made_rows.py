@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from perp.lab.runs.circumstances import Circumstances
-from perp.lab.runs.measurement import Measurement
-from perp.lab.runs.row import LabRow
+from perp.lab.runs.row import LabRow, Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import gallery
 from perp.lab.work.solve import solve_task

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from perp.lab.claims.verdict import Outcome
+from perp.lab.claims import Outcome
 from perp.lab.experiments.catalogue import all_experiments
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

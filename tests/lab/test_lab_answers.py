@@ -7,7 +7,7 @@ import pytest
 
 import perp
 from perp.errors import FileFormatError
-from perp.lab.answers import distance, load_answer, save_answer
+from perp.lab.results import distance, load_answer, save_answer
 
 
 def test_an_answer_comes_back_bit_for_bit(tmp_path):

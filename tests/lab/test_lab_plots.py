@@ -12,14 +12,12 @@ from scipy.sparse.linalg import LinearOperator
 import perp
 from perp.errors import MissingExtra
 from perp.lab.palette import DASHES, SERIES, assign_strokes
-from perp.lab.pictures import figure_to_svg, pattern_to_png
-from perp.lab.plots import draw_convergence
-from perp.lab.rows import row_from_failure
+from perp.lab.plots import draw_convergence, figure_to_svg, pattern_to_png
 from perp.solvers.roster import METHODS
 
 
-def test_each_row_is_a_line_in_both_panels_and_the_legend_names_them_best_first(make_row):
-    rows = [make_row("slow", seconds=9.0), make_row("fast"), row_from_failure("stack", "raised", ValueError("no"))]
+def test_each_row_is_a_line_in_both_panels_and_the_legend_names_them_best_first(make_row, make_failure):
+    rows = [make_row("slow", seconds=9.0), make_row("fast"), make_failure("stack", "raised", "ValueError: no")]
     figure = draw_convergence(rows, 1e-8)
     by_iteration, by_seconds = figure.axes
     assert by_iteration.get_yscale() == "log"
@@ -44,9 +42,7 @@ def test_all_methods_look_different():
 
 @pytest.mark.parametrize("residual", [np.zeros(50), np.geomspace(1.0, 1e300, 50), np.full(50, 1e-3)])
 def test_exact_diverging_and_flat_histories_can_be_drawn(make_row, residual):
-    row = make_row()
-    object.__setattr__(row.history, "residual", residual)
-    figure = draw_convergence([row], 1e-8)
+    figure = draw_convergence([make_row(series={"residual": residual})], 1e-8)
     bottom, top = figure.axes[0].get_ylim()
     assert 0.0 < bottom < top < 1e4
     figure_to_svg(figure, "stack")

@@ -11,9 +11,18 @@ import pytest
 from perp import LCP, ContactProblem, save
 from perp.errors import FileFormatError
 from perp.lab import survey as lab_survey
-from perp.lab.rows import FAILED
-from perp.lab.survey import NOT_READ, Candidate, Survey, SurveyRow, find_candidates, undecided, with_law
-from perp.lab.survey_file import read_survey, write_survey
+from perp.lab.runs.row import FAILED
+from perp.lab.runs.row_file import read_rows, write_rows
+from perp.lab.runs.runner import Reporter
+from perp.lab.survey import (
+    NOT_READ,
+    Candidate,
+    Survey,
+    SurveyRow,
+    find_candidates,
+    undecided,
+    with_law,
+)
 from perp.solvers.roster import suitable_methods
 
 SMALL = LCP(np.array([[2.0, 1.0], [1.0, 2.0]]), [-5.0, -6.0])
@@ -106,10 +115,14 @@ def test_finished_rows_are_kept_unless_the_tolerance_or_the_law_has_changed():
     marked = {(row.problem, row.method): replace(row, message="from before") for row in first}
     started = []
 
+    class Listener(Reporter):
+        def started(self, task):
+            started.append((task.group, task.name))
+
     def again(problem=SMALL, **plan):
         started.clear()
         survey = Survey(methods=["lemke", "pgs"], **plan)
-        rows = survey.run(Candidate("p", lambda: problem), marked, lambda *names: started.append(names))
+        rows = survey.run(Candidate("p", lambda: problem), marked, Listener())
         return [row.message for row in rows]
 
     assert again() == ["from before"] * 2
@@ -147,8 +160,8 @@ def test_rows_come_back_from_a_file(tmp_path):
         SurveyRow("x, y.md", "", 0, "", NOT_READ, np.nan, np.nan, 0, np.nan, np.nan, np.nan, 'no "problem"'),
     ]
     path = tmp_path / "rows.csv"
-    write_survey(path, rows)
-    again = read_survey(path)
+    write_rows(path, SurveyRow, rows)
+    again = read_rows(path, SurveyRow)
     assert again[:2] == rows[:2]
     assert repr(again[2]) == repr(rows[2])
 
@@ -168,7 +181,7 @@ def test_a_file_that_is_no_survey_is_refused_with_its_line(text, message, tmp_pa
     path = tmp_path / "rows.csv"
     path.write_bytes(text.replace("{head}", head).encode("latin-1"))
     with pytest.raises(FileFormatError, match=message):
-        read_survey(path)
+        read_rows(path, SurveyRow)
 
 
 def test_names_that_no_table_can_hold_are_written_with_escapes(tmp_path):
@@ -180,5 +193,5 @@ def test_names_that_no_table_can_hold_are_written_with_escapes(tmp_path):
         pytest.skip("this file system has no such names")
     rows = [row for candidate in find_candidates(folder) for row in Survey().run(candidate)]
     assert [row.problem for row in rows] == [r"caf\udce9\n\x1b[31m.mtx"]
-    write_survey(tmp_path / "rows.csv", rows)
-    assert read_survey(tmp_path / "rows.csv")[0].problem == rows[0].problem
+    write_rows(tmp_path / "rows.csv", SurveyRow, rows)
+    assert read_rows(tmp_path / "rows.csv", SurveyRow)[0].problem == rows[0].problem

@@ -9,7 +9,7 @@ from scipy import sparse
 import perp
 from perp import gallery
 from perp.linalg.free_systems.body import PairPlan, RowPlan, make_body_plan
-from perp.linalg.free_systems.sparse import make_augmented
+from perp.linalg.free_systems.direct import make_augmented
 
 
 def stack(fixed=()):

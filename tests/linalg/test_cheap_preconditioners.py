@@ -8,27 +8,29 @@ import importlib.util
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse
 
 import perp
 from perp import gallery
 from perp.errors import MissingExtra
+from perp.kernels.factors import splittings
 from perp.linalg.krylov import cg
 from perp.linalg.preconditioners import (
     ICT,
     BlockJacobiPreconditioner,
+    FourierPreconditioner,
     JacobiPreconditioner,
     MultigridPreconditioner,
     ScaledPreconditioner,
     SymmetricGaussSeidelPreconditioner,
     make_recipe,
 )
+from perp.problems.operators.convolution import wrap_around
 
 HAS_PYAMG = importlib.util.find_spec("pyamg") is not None
 needs_pyamg = pytest.mark.skipif(not HAS_PYAMG, reason="PyAMG is not installed")
-
 RECIPES = {
     "block_jacobi": BlockJacobiPreconditioner(),
     "block_jacobi 4": BlockJacobiPreconditioner(size=4),
@@ -152,14 +154,13 @@ def test_rows_after_the_contacts_stand_alone():
 
 
 def test_only_blocks_that_changed_are_factored_again(monkeypatch):
-    from perp.kernels.storages import block_diagonal
 
     problem = gallery.make("box_stack", n=48).problem
     preconditioner = BlockJacobiPreconditioner().prepare(problem)
     free, shift = np.ones(problem.n, dtype=bool), np.zeros(problem.n)
     preconditioner.follow(free, shift)
-    chosen, factor = [], block_diagonal.factor
-    monkeypatch.setattr(block_diagonal, "factor", lambda *a: (chosen.append(a[2].tolist()), factor(*a)))
+    chosen, factor = [], splittings.factor_blocks
+    monkeypatch.setattr(splittings, "factor_blocks", lambda *a: (chosen.append(a[2].tolist()), factor(*a)))
     free[4] = False
     preconditioner.follow(free, shift)
     shift[0] = 1.0
@@ -334,3 +335,67 @@ def test_pyamg_is_not_imported_before_it_is_needed(monkeypatch):
     )
     MultigridPreconditioner()
     make_recipe("multigrid")
+
+
+# -- Fourier -----------------------------------------------------------------------------------------------------------
+
+
+@given(strategies.convolutions(symmetric=True))
+def test_the_circulant_has_the_mean_of_each_diagonal_of_the_matrix(A):
+    dense = A.with_added_diagonal(-A.added).to_dense()
+    places = np.indices(A.grid).reshape(len(A.grid), -1)
+    offsets = (places[:, :, None] - places[:, None, :]) % np.reshape(A.grid, (-1, 1, 1))
+    kernel = wrap_around(A.kernel, A.grid)
+    for d in np.ndindex(A.grid):
+        same = (offsets == np.reshape(d, (-1, 1, 1))).all(axis=0)
+        assert kernel[d] == pytest.approx(dense[same].mean(), abs=1e-12)
+
+
+@given(strategies.convolutions(symmetric=True), strategies.SEEDS)
+def test_on_any_free_set_it_is_symmetric_and_positive_definite_where_a_is(A, seed):
+    least = np.linalg.eigvalsh(A.to_dense())[0]
+    A = A.with_added_diagonal(np.full(A.n, 0.1 + max(0.0, -least)))
+    free = np.random.default_rng(seed).random(A.n) < 0.7
+    assume(free.any())
+    preconditioner = FourierPreconditioner().prepare(perp.LCP(A, np.zeros(A.n)))
+    preconditioner.follow(free, np.zeros(A.n))
+    P = np.array([preconditioner.apply(unit) for unit in np.eye(A.n)])
+    assert not P[~free].any()
+    assert not P[:, ~free].any()
+    P = P[np.ix_(free, free)]
+    np.testing.assert_allclose(P, P.T, atol=1e-12 * np.abs(P).max())
+    assert np.linalg.eigvalsh(P)[0] > 0.0
+
+
+def test_it_is_the_inverse_itself_of_a_definite_periodic_convolution():
+    A = perp.ConvolutionOperator([2.5, -1.0, -0.1, 0.0, -0.1, -1.0], (6,))
+    inverse = A.rough_inverse()
+    x = np.cos(np.arange(6.0))
+    np.testing.assert_allclose(inverse(A @ x), x, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "A",
+    [
+        np.eye(3),
+        perp.ConvolutionOperator([1.0, 2.0, 2.0], (3,)),  # eigenvalues of both signs
+        perp.ConvolutionOperator([3.0, 1.0, 0.0], (3,)),  # not symmetric
+    ],
+)
+def test_where_a_knows_no_definite_rough_inverse_it_is_refused(A):
+    problem = perp.LCP(A, -np.ones(3))
+    with pytest.raises(ValueError, match="'fourier' needs an A that knows a rough inverse"):
+        perp.solve(problem, perp.PGCG(preconditioner="fourier"))
+
+
+@pytest.mark.parametrize("kind", ["hertz", "rough_surface"])
+def test_it_takes_a_third_of_the_steps_and_about_as_many_on_finer_grids(kind):
+    steps = {}
+    for k in (16, 64):
+        problem = perp.gallery.make(kind, n=k * k).problem
+        for name in ("jacobi", "fourier"):
+            result = perp.solve(problem, perp.PGCG(preconditioner=name), tol=1e-9, check_every=1)
+            assert result.success
+            steps[name, k] = result.iterations
+    assert steps["fourier", 64] < 0.6 * steps["jacobi", 64]
+    assert steps["fourier", 64] <= 2 * steps["fourier", 16] + 5

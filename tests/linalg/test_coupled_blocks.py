@@ -22,7 +22,7 @@ def reduced_matrix_of_twin(T, C, active, rank):
 
 
 def test_the_kernel_makes_the_reduced_matrix_of_its_twin():
-    from perp.kernels.factors import coupled_blocks as kernels
+    from perp.kernels.factors import body_space as kernels
 
     rng = np.random.default_rng(0)
     rank, active = 3, np.array([0, 2, 3], dtype=np.intp)
@@ -30,7 +30,7 @@ def test_the_kernel_makes_the_reduced_matrix_of_its_twin():
     transposed = np.ascontiguousarray(C.T)
     transposed.flags.writeable = False
     out = np.empty(15 * 15)
-    kernels.assemble(T, transposed, active, rank, out)
+    kernels.assemble_coupled(T, transposed, active, rank, out)
     found = out[:81].reshape(9, 9).T
     np.testing.assert_allclose(found, reduced_matrix_of_twin(T, C, active, rank), rtol=1e-14, atol=1e-14)
 

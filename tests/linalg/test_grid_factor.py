@@ -12,8 +12,7 @@ import perp
 from perp import gallery
 from perp.linalg.krylov import cg
 from perp.linalg.preconditioners import IC0, MIC0, make_recipe
-from perp.linalg.preconditioners.grid_factor import GridFactor
-from perp.linalg.preconditioners.incomplete_factor import IncompleteFactor
+from perp.linalg.preconditioners.incomplete_factor import GridFactor, IncompleteFactor
 
 SHAPES = [(1,), (9,), (6, 7), (1, 8), (5, 4, 6), (3, 1, 5), (2, 2, 2)]
 

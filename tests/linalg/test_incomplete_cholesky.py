@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import perp
 from perp import gallery
+from perp.kernels.factors import incomplete
 from perp.linalg.orderings import METHODS
 from perp.linalg.preconditioners import IC0, ICT, CompensatedIC0, ImaginaryIC0, PartialShiftIC0, make_recipe
 from perp.linalg.preconditioners.incomplete_factor import IncompleteFactor
@@ -489,7 +490,6 @@ def test_bad_options_are_refused_when_the_recipe_is_made(make, message):
 
 
 def test_kernels_are_compiled_for_one_signature_whatever_arrays_the_caller_has():
-    from perp.kernels.factors import incomplete_cholesky, incomplete_threshold
 
     for name in NAMES:
         P = make_recipe(name).prepare(problem_of(KERSHAW))
@@ -500,5 +500,5 @@ def test_kernels_are_compiled_for_one_signature_whatever_arrays_the_caller_has()
             P.follow(free, shift)
             P.apply(r)
             free = ~free
-    kernels = [getattr(incomplete_cholesky, name) for name in ("gather", "factor", "solve", "guess_condition")]
-    assert [len(kernel.signatures) for kernel in [*kernels, incomplete_threshold.factor]] == [1] * 5
+    kernels = [getattr(incomplete, name) for name in ("gather", "factor", "solve", "guess_condition")]
+    assert [len(kernel.signatures) for kernel in [*kernels, incomplete.factor_by_threshold]] == [1] * 5

@@ -147,8 +147,8 @@ def test_cuthill_mckee_finds_the_band_of_a_shuffled_grid():
     assert bandwidth(A, orderings.natural(A)) > 500
 
 
-def test_cuthill_mckee_visits_neighbours_by_rising_degree_from_an_end():
-    # 0 - 1 - 2 with three more leaves on 2: the ends 0 and the leaves are equally far from one another.
+def test_cuthill_mckee_begins_at_an_end():
+    # 0 - 1 - 2 with three more leaves on 2
     edges = np.array([[0, 1, 2, 2, 2], [1, 2, 3, 4, 5]])
     A = sparse.coo_array((np.ones(5), tuple(edges)), shape=(6, 6)).tocsr()
     order = orderings.cuthill_mckee(A)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.kernels.factors import elimination_tree
+from perp.kernels.factors import supernodal
 from perp.linalg.symbolic import adjacency, analyse, predict_flops
 
 
@@ -130,8 +130,8 @@ def test_joining_supernodes_leaves_few_of_them_and_respects_the_share_of_zeros()
         rows = rows_of(relaxed, s).size
         entries = rows * columns.size - columns.size * (columns.size - 1) // 2
         zeros = entries - relaxed.column_counts[columns].sum()
-        assert columns.size <= elimination_tree.FIRST_WIDTH
-        assert columns.size <= elimination_tree.ALWAYS_WIDTH or zeros / entries < elimination_tree.FIRST_ZEROS
+        assert columns.size <= supernodal.FIRST_WIDTH
+        assert columns.size <= supernodal.ALWAYS_WIDTH or zeros / entries < supernodal.FIRST_ZEROS
 
 
 def test_no_row_at_all_has_an_empty_factor():

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import perp
 from perp.errors import InvalidProblem
-from perp.gallery.contact_jacobian import contact_jacobian
+from perp.gallery.geometry import contact_jacobian
 from perp.problems.constraint_rows import ContactRows, JointRows, LimitRows, MotorRows, assemble_step
 
 H = 0.01

@@ -16,8 +16,7 @@ import perp
 from perp import BoxLCP, gallery, verify_certificate
 from perp.errors import InvalidProblem
 from perp.problems.certificates import prove_by_exhaustion
-from perp.problems.certificates.exact_program import is_possible
-from perp.problems.certificates.exhaustion import list_doubtful
+from perp.problems.certificates.exhaustion import is_possible, list_doubtful
 
 INF = np.inf
 

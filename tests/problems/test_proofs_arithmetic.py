@@ -10,7 +10,7 @@ from exact_enumeration import gauss
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perp.problems.proofs.rational import RationalSolution, exact, outward, solve_exactly
+from perp.problems.proofs.exact_solution import RationalSolution, exact, outward, solve_exactly
 
 
 @given(seed=strategies.SEEDS, n=st.integers(1, 6))

@@ -305,3 +305,23 @@ def test_the_box_cannot_be_changed_and_the_given_x_is_left_alone():
     assert x[0] == 0.4
     with pytest.raises(ValueError, match="read-only"):
         proof.lower[0] = 0.0
+
+
+# -- through verify ----------------------------------------------------------------------------------------------------
+
+
+def test_verify_proves_when_asked():
+    problem = perp.LCP([[2.0, 1.0], [1.0, 3.0]], [-1.0, 4.0])
+    measured = perp.verify(problem, [0.5, 0.0], prove=True)
+    assert measured.proof.exists
+    assert measured.proof.unique
+    assert measured.error_bounds[0].proved
+    assert "proved: a solution lies within" in str(measured)
+    assert measured.residual == perp.verify(problem, [0.5, 0.0]).residual
+
+
+def test_verify_proves_nothing_unasked():
+    measured = perp.verify(perp.LCP(np.eye(2), [-1.0, 1.0]), [1.0, 0.0])
+    assert measured.proof is None
+    assert measured.error_bounds == ()
+    assert "proof" not in str(measured)

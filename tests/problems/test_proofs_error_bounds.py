@@ -13,9 +13,14 @@ from scipy.sparse.linalg import LinearOperator
 import perp
 from perp import gallery
 from perp.problems.proofs import error_bounds
-from perp.problems.proofs.comparison import positive_witness
-from perp.problems.proofs.definiteness import is_exactly_definite, smallest_eigenvalue, spectral_norm
-from perp.problems.proofs.orientation import Orientation, find_orientation
+from perp.problems.proofs.matrix_tests import (
+    Orientation,
+    find_orientation,
+    is_exactly_definite,
+    positive_witness,
+    smallest_eigenvalue,
+    spectral_norm,
+)
 
 INF = np.inf
 

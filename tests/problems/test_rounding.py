@@ -10,7 +10,7 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perp.problems.proofs.rational import exact
+from perp.problems.proofs.exact_solution import exact
 from perp.problems.rounding import (
     add_down,
     add_up,

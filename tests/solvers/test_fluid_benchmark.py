@@ -14,7 +14,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))
 methods = pytest.importorskip("benchmarks.fluid_methods", reason="benchmarks are in a checkout only")
 growth = pytest.importorskip("benchmarks.fluid_growth")
 memory = pytest.importorskip("benchmarks.fluid_memory")
-peers = pytest.importorskip("benchmarks.fluid_peers")
+peers = pytest.importorskip("benchmarks.fluid_speed")
 speed = pytest.importorskip("benchmarks.fluid_speed")
 sweeps = pytest.importorskip("benchmarks.fluid_sweeps")
 

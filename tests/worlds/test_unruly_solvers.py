@@ -11,6 +11,8 @@ import pytest
 from worlds_to_break import WORLDS, H, discs, rigid, sweeps, swing
 
 from perp.errors import InvalidProblem, StateNotFinite
+from perp.kernels.worlds import discs as disc_kernels
+from perp.kernels.worlds import joints
 
 
 @pytest.fixture(params=WORLDS)
@@ -109,10 +111,7 @@ def test_a_copy_goes_on_as_the_original_would_and_shares_nothing_with_it(make_wo
 
 
 def test_copies_bring_no_kernel_to_be_compiled_anew():
-    from perp.kernels.worlds import discs as kernels
-    from perp.kernels.worlds import joints_turns
-
-    for make, kernel in ((discs, kernels.find_pairs), (swing, joints_turns.follow_angle)):
+    for make, kernel in ((discs, disc_kernels.find_pairs), (swing, joints.follow_angle)):
         world = make()
         world.step(H, sweeps)
         copy.deepcopy(world).step(H, sweeps)

@@ -20,7 +20,7 @@ def demo(
 
     Writes report.html, one file with tables and convergence plots, and results.json, the numbers behind them.
     """
-    with refusing(MissingExtra, OSError), progress.following_campaign() as reporter:
+    with refusing(MissingExtra, OSError), progress.following_rows() as reporter:
         made = demos.run_demo(out, reporter=reporter)
     typer.echo("Methods that end at the limit of iterations are slow on that problem, not wrong: the report says why.")
     typer.echo(f"wrote {made.report} and {made.results}")

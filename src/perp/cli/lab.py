@@ -12,21 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich import box
 from rich.console import Console
+from rich.table import Table
 
 from perp.cli import cards, options, progress
-from perp.cli.errors import CommandError, refusing
-from perp.cli.group import INTERRUPTED
+from perp.cli.errors import INTERRUPTED, CommandError, refusing
 from perp.errors import MissingExtra, suggest
 from perp.lab import results
 from perp.lab.experiments import catalogue
 from perp.lab.publication import comparison as comparisons
 from perp.lab.publication import report as reports
 from perp.lab.runs import cluster as clusters
-from perp.lab.runs import driver, isolation, lock, plan
+from perp.lab.runs import driver, isolation, limits, plan
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from perp.lab.experiments.catalogue import Effort
     from perp.lab.publication.comparison import Comparison
     from perp.lab.runs.driver import Outcome
@@ -138,7 +136,7 @@ def run(
     tasks = [task for experiment in experiments for task in experiment.make_tasks(quick)]
     with refusing(ValueError, TypeError):
         tasks = plan.with_options(tasks, options.split_assignments(assign or [], "--set"))
-    refused = (MissingExtra, clusters.ClusterError, lock.FolderInUse, isolation.CannotStart, OSError)
+    refused = (MissingExtra, clusters.ClusterError, limits.FolderInUse, isolation.CannotStart, OSError)
     try:
         with refusing(*refused), progress.following_tasks() as reporter:
             outcome = driver.run_tasks(
@@ -347,8 +345,6 @@ def _experiments(comparison: Comparison) -> Table:
 
 
 def _table(title: str, *headings: str) -> Table:
-    from rich.table import Table
-
     table = Table(title=title, title_justify="left", header_style="bold", box=box.SIMPLE_HEAD)
     for heading in headings:
         is_number = heading.startswith(("measured", "rows", "both", "only")) or heading.endswith("ratio")

@@ -10,8 +10,8 @@ import typer
 
 from perp.cli.classify import classify
 from perp.cli.demo import demo
+from perp.cli.errors import Commands
 from perp.cli.generate import generate
-from perp.cli.group import Commands
 from perp.cli.lab import lab
 from perp.cli.methods import methods
 from perp.cli.options import SceneCommand

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from perp.cli import cards as cardss
+from perp.cli import cards
 from perp.cli.errors import refusing
 from perp.lab import results
 from perp.solvers import roster
@@ -36,8 +36,8 @@ def methods(
         typer.echo(results.to_json(entries))
         return
 
-    cards = [
-        cardss.Card(
+    shown = [
+        cards.Card(
             entry["name"],
             entry["family"],
             {
@@ -52,13 +52,13 @@ def methods(
         )
         for entry in entries
     ]
-    cardss.show_cards("method", cards)
+    cards.show_cards("method", shown)
     if names:
         for method in chosen:
             typer.echo(f"\n{method.name}\n\n{inspect.getdoc(method)}")
             if rows := option_rows(method):
                 typer.echo(f"\nOptions of {method.name}:\n")
-                cardss.show_lines(rows)
+                cards.show_lines(rows)
 
 
 def find_methods(names: Iterable[str]) -> list[type[Method]]:

@@ -20,8 +20,8 @@ from perp.cli import cards
 from perp.cli.errors import CommandError, refusing
 from perp.errors import InvalidProblem, MissingAbility, either, suggest
 from perp.linalg import contact_compliance
-from perp.linalg import contact_compliance as contact_compliances
-from perp.problems import friction, inputs
+from perp.linalg import contact_compliance as compliances
+from perp.problems import inputs
 from perp.solvers import roster
 
 if TYPE_CHECKING:
@@ -137,10 +137,11 @@ def read_compliance(value: float | None, units: str | None) -> tuple[float, str]
 
 def with_compliance(problem: Problem, compliance: tuple[float, str]) -> Problem:
     """The problem of a file with this compliance in the place of what its contacts have."""
-    if not isinstance(problem, friction.ContactProblem):
+    contacts = problem.frictional
+    if contacts is None:
         raise CommandError(f"--contact-compliance: the file holds no contacts, but a {problem.kind} problem")
     with refusing(InvalidProblem, MissingAbility):
-        return problem.with_compliance(contact_compliances.contact_compliance(problem, *compliance))
+        return contacts.with_compliance(compliances.contact_compliance(contacts, *compliance))
 
 
 def take_unknown(words: list[str], takes_value: Mapping[str, bool], command: str) -> tuple[list[str], dict[str, str]]:

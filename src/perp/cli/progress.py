@@ -6,11 +6,11 @@ Loading rich's bars takes a while, so commands import this module when they run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from functools import partial
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 from rich.console import Console
@@ -20,15 +20,14 @@ from rich.progress import Task as BarTask
 from rich.table import Table
 from rich.text import Text
 
-from perp.lab.runs import measurement
+from perp.lab.runs import row as rows
+from perp.lab.runs.runner import Reporter
 
 if TYPE_CHECKING:
-    from perp.lab import campaign
-    from perp.lab.campaign import Instance
-    from perp.lab.rows import Row
-    from perp.lab.runs import driver
     from perp.lab.runs.process import Ended
+    from perp.lab.runs.row import LabRow
     from perp.lab.runs.task import Task
+    from perp.lab.survey import SurveyRow
     from perp.simulation.run import OnStep
     from perp.solvers.loop import Progress
     from perp.worlds.world import StepReport
@@ -55,6 +54,8 @@ LOADING = "loading the kernels (a first run on a machine compiles them: some min
 
 THINGS = {"contacts": "contacts", "liquid_cells": "liquid cells"}
 """What a step deals with: statistics that only some worlds have, as the bar names them."""
+
+BAR = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
 
 HEADINGS = ("problem", "method", "ended", "residual", "iterations", "seconds")
 
@@ -126,30 +127,34 @@ def counting_frames(frames: int) -> Iterator[OnCount | None]:
         yield None if move is None else lambda count: move(completed=count)
 
 
-@contextmanager
-def following_tasks() -> Iterator[driver.Reporter]:
+def following_tasks() -> AbstractContextManager[Reporter[Ended]]:
     """The reporter for a run of the lab that suits where the output goes."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield TaskLines()
-        return
     columns = (BarColumn(bar_width=24), MofNCompleteColumn(), TimeLeft(), TextColumn("{task.description}", style="dim"))
-    with Bar(*columns, console=console, transient=True, refresh_per_second=LAB_REFRESH) as bar:
-        yield TaskBar(bar)
+    return _following(Console(stderr=True), TaskLines(), TaskBar, *columns, refresh_per_second=LAB_REFRESH)
+
+
+def following_rows() -> AbstractContextManager[Reporter[LabRow]]:
+    """The reporter for the demo: a bar and a table at the end, or a line per row."""
+    return _following(Console(), RowLines(), RowTable, *BAR)
+
+
+def following_problems() -> AbstractContextManager[Reporter[SurveyRow]]:
+    """The reporter for a survey, which counts problems: a bar, or a line each."""
+    return _following(Console(stderr=True), ProblemLines(), ProblemBar, *BAR)
 
 
 @contextmanager
-def following_campaign() -> Iterator[campaign.Reporter]:
-    """The reporter for a campaign that suits where the output goes: a bar and a table at the end, or lines."""
-    console = Console()
+def _following(
+    console: Console, lines: Reporter[Any], kind: type[BarReporter], *columns: ProgressColumn, **look: Any
+) -> Iterator[Reporter[Any]]:
     if not console.is_terminal:
-        yield RowLines()
+        yield lines
         return
-    bar = Bar(BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), console=console, transient=True)
-    reporter = RowTable(bar)
+    bar = Bar(*columns, console=console, transient=True, **look)
+    reporter = kind(bar)
     with bar:
         yield reporter
-    console.print(reporter.table())
+    reporter.conclude(console)
 
 
 @contextmanager
@@ -189,7 +194,7 @@ class TimeLeft(ProgressColumn):
         return Text(f"{duration(left)} left", style="cyan")
 
 
-class TaskLines:
+class TaskLines(Reporter["Ended"]):
     """A line at the start, one every few seconds, and one for each row that measured nothing."""
 
     total: int
@@ -206,86 +211,119 @@ class TaskLines:
         if to_run:
             typer.echo(LOADING, err=True)
 
-    def started(self, task: Task) -> None:
-        pass
-
-    def finished(self, task: Task, ended: Ended, seconds_left: float) -> None:
+    def finished(self, task: Task, row: Ended, seconds_left: float) -> None:
         self.done += 1
-        if is_trouble(ended):
-            typer.echo(trouble(task, ended), err=True)
+        if is_trouble(row):
+            typer.echo(trouble(task, row), err=True)
         if monotonic() >= self.due or self.done == self.total:
             self.due = monotonic() + BETWEEN
             typer.echo(f"{self.done:,} of {self.total:,} tasks, {duration(seconds_left)} left", err=True)
 
 
-class TaskBar:
-    """Moves the bar; rows that measured nothing stay above it."""
-
-    def __init__(self, bar: Bar) -> None:
-        self.bar = bar
-        self.place: TaskID | None = None
+class RowLines(Reporter["LabRow"]):
+    """One aligned line per row of the demo."""
 
     def planned(self, to_run: int, taken: int) -> None:
-        self.place = self.bar.add_task("", total=to_run, left=None)
-
-    def started(self, task: Task) -> None:
-        if self.place is not None:
-            self.bar.update(self.place, description=f"{task.work} {task.name}")
-
-    def finished(self, task: Task, ended: Ended, seconds_left: float) -> None:
-        if is_trouble(ended):
-            self.bar.console.print(Text(trouble(task, ended), style="yellow"))
-        if self.place is not None:
-            self.bar.update(self.place, advance=1, left=seconds_left)
-
-
-class RowLines:
-    """One aligned line per row of a campaign."""
-
-    def planned(self, solves: int) -> None:
-        typer.echo(f"{solves} solves; the first of each kind may have to compile its kernels")
+        typer.echo(f"{to_run} solves; the first of each kind may have to compile its kernels")
         typer.echo(_aligned(HEADINGS))
 
-    def started(self, instance: Instance, method: str) -> None:
-        pass
-
-    def finished(self, row: Row) -> None:
+    def finished(self, task: Task, row: LabRow, seconds_left: float) -> None:
         typer.echo(_aligned(cells(row)))
 
 
-class RowTable:
-    """Moves a bar, and keeps the rows of a campaign for a table at the end."""
+class ProblemLines(Reporter["SurveyRow"]):
+    """One line per problem of a survey."""
+
+    total: int
+    done: int
+
+    def __init__(self) -> None:
+        self.total = self.done = 0
+
+    def planned(self, to_run: int, taken: int) -> None:
+        self.total = to_run
+
+    def passed(self, group: str) -> None:
+        self.done += 1
+        typer.echo(f"{self.done} of {self.total}: {group}", err=True)
+
+
+class BarReporter(Reporter[Any]):
+    """Moves a bar by one for each task."""
+
+    first: str = ""
+    """What the bar says before the first task."""
 
     def __init__(self, bar: Bar) -> None:
         self.bar = bar
-        self.place: TaskID = bar.add_task("", total=None)
-        self.rows: list[Row] = []
+        self.place: TaskID = TaskID(0)
 
-    def planned(self, solves: int) -> None:
-        self.bar.update(self.place, total=solves)
+    def planned(self, to_run: int, taken: int) -> None:
+        self.place = self.bar.add_task(self.first, total=to_run, left=None)
 
-    def started(self, instance: Instance, method: str) -> None:
-        self.bar.update(self.place, description=f"{instance.name}: {method}")
+    def started(self, task: Task) -> None:
+        self.bar.update(self.place, description=self.describe(task))
 
-    def finished(self, row: Row) -> None:
-        self.rows.append(row)
+    def finished(self, task: Task, row: Any, seconds_left: float) -> None:
+        self.bar.update(self.place, advance=1, left=seconds_left)
+
+    def describe(self, task: Task) -> str:
+        return f"{task.group}: {task.name}"
+
+    def conclude(self, console: Console) -> None:
+        """Called when the bar has gone."""
+
+
+class TaskBar(BarReporter):
+    """Rows that measured nothing stay above the bar."""
+
+    def finished(self, task: Task, row: Ended, seconds_left: float) -> None:
+        if is_trouble(row):
+            self.bar.console.print(Text(trouble(task, row), style="yellow"))
+        super().finished(task, row, seconds_left)
+
+    def describe(self, task: Task) -> str:
+        return f"{task.work} {task.name}"
+
+
+class ProblemBar(BarReporter):
+    """Moves by one for each problem of a survey."""
+
+    first = "loading the compiled kernels"
+
+    def finished(self, task: Task, row: SurveyRow, seconds_left: float) -> None:
+        pass
+
+    def passed(self, group: str) -> None:
         self.bar.advance(self.place)
 
-    def table(self) -> Table:
+
+class RowTable(BarReporter):
+    """Keeps the rows of the demo for a table at the end."""
+
+    def __init__(self, bar: Bar) -> None:
+        super().__init__(bar)
+        self.rows: list[LabRow] = []
+
+    def finished(self, task: Task, row: LabRow, seconds_left: float) -> None:
+        self.rows.append(row)
+        super().finished(task, row, seconds_left)
+
+    def conclude(self, console: Console) -> None:
         table = Table(*HEADINGS[:3], header_style="bold")
         for heading in HEADINGS[3:]:
             table.add_column(heading, justify="right")
         previous = ""
         for row in self.rows:
-            if previous and row.problem != previous:
+            if previous and row.group != previous:
                 table.add_section()
-            previous = row.problem
+            previous = row.group
             table.add_row(*cells(row), style=None if row.success else "dim")
-        return table
+        console.print(table)
 
 
 def is_trouble(ended: Ended) -> bool:
-    return ended.status in measurement.TROUBLE
+    return ended.status in rows.TROUBLE
 
 
 def trouble(task: Task, ended: Ended) -> str:
@@ -299,15 +337,9 @@ def duration(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
-def cells(row: Row) -> tuple[str, ...]:
-    return (
-        row.problem,
-        row.method,
-        row.status,
-        f"{row.residual:.1e}",
-        f"{row.iterations:,}",
-        f"{row.total_seconds:.4f}",
-    )
+def cells(row: LabRow) -> tuple[str, ...]:
+    numbers = (f"{row.residual:.1e}", f"{row.iterations:,}", f"{row.total_seconds:.4f}")
+    return (row.group, row.name, row.status, *numbers)
 
 
 def _aligned(words: tuple[str, ...]) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from perp import scenes as sceness
+from perp import scenes as scene_catalogue
 from perp.cli import cards
 from perp.cli.cards import describe_options, tell_options
 from perp.cli.errors import CommandError
@@ -28,7 +28,7 @@ def scenes(
     perp scenes NAME shows one with its options, and how it is run by default; perp simulate NAME runs it, with
     --OPTION VALUE for each that shall be another.
     """
-    by_name = sceness.kinds()
+    by_name = scene_catalogue.kinds()
     if name is not None and name not in by_name:
         raise CommandError(f"scene {name!r} is unknown{suggest(name, by_name)}")
     known = list(by_name.values()) if name is None else [by_name[name]]

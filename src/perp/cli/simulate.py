@@ -13,8 +13,7 @@ import typer
 
 from perp import scenes, simulation
 from perp.cli import progress
-from perp.cli.errors import CommandError, refusing
-from perp.cli.group import INTERRUPTED, NOT_CONVERGED
+from perp.cli.errors import INTERRUPTED, NOT_CONVERGED, CommandError, refusing
 from perp.cli.options import (
     ComplianceUnits,
     ContactCompliance,

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from perp.cli import cards, progress
-from perp.cli.errors import CommandError, refusing
-from perp.cli.group import INTERRUPTED, NOT_CONVERGED
+from perp.cli.errors import INTERRUPTED, NOT_CONVERGED, CommandError, refusing
 from perp.cli.options import ComplianceUnits, ContactCompliance, read_compliance, split_assignments, with_compliance
 from perp.errors import FileFormatError, InvalidProblem, MethodRefused, MissingAbility, MissingExtra, suggest
-from perp.lab import answers, results
-from perp.problems import files, friction
+from perp.lab import results
+from perp.problems import files
 from perp.solvers import api, loop, roster, stopping
-from perp.solvers import options as wordss
-from perp.solvers.auto import explain as explains
-from perp.solvers.islands import islands as islandss
-from perp.solvers.islands import results as resultss
+from perp.solvers import options as option_words
+from perp.solvers.auto import explain as reasons
+from perp.solvers.islands import islands as island_solver
+from perp.solvers.islands import results as island_results
 
 LAWS = ("box", "cone", "convex")
 """Those that need nothing but the coefficients of friction."""
@@ -105,7 +104,7 @@ def solve(
         ):
             if explain:
                 tell_choice(problem, chosen, stop.tol)
-            run = islandss.solve_islands if islands else api.solve
+            run = island_solver.solve_islands if islands else api.solve
             result = run(problem, chosen, stop=stop, callback=callback)
     except loop.SolveInterrupted as interrupt:
         finish(file, interrupt.partial_result, known, json, out, explain=explain)
@@ -124,7 +123,7 @@ def choose(name: str, words: dict[str, str]) -> Method | str:
     with refusing(ValueError):
         found = roster.find_method(name, "auto")
     try:
-        options = wordss.read_words(found, words)
+        options = option_words.read_words(found, words)
     except ValueError as error:
         raise CommandError(f"--option {error}") from error
     with refusing(ValueError, TypeError):
@@ -135,9 +134,10 @@ def change_law(problem: Problem, known: Vector | None, model: str) -> tuple[Prob
     """The contacts under that law; a solution that was stored with them belongs to their own."""
     if model not in LAWS:
         raise CommandError(f"--model {model!r} is unknown{suggest(model, LAWS)}")
-    if not isinstance(problem, friction.ContactProblem):
+    contacts = problem.frictional
+    if contacts is None:
         raise CommandError(f"--model {model}: the file holds no contacts, but a {problem.kind} problem")
-    return (problem, known) if problem.model == model else (problem.with_model(model), None)
+    return (contacts, known) if contacts.model == model else (contacts.with_model(model), None)
 
 
 def require_target(out: Path) -> None:
@@ -150,7 +150,7 @@ def require_target(out: Path) -> None:
 
 def tell_choice(problem: Problem, chosen: Method | str, tol: float) -> None:
     """What "auto" sees and asks; a method that was named needs no reason."""
-    reason = explains.explain(problem, tol=tol) if isinstance(chosen, str) else f"{chosen.label} was asked for by name"
+    reason = reasons.explain(problem, tol=tol) if isinstance(chosen, str) else f"{chosen.label} was asked for by name"
     typer.echo(f"{reason}\n")
 
 
@@ -173,8 +173,8 @@ def finish(
     """Save first, then print: what was reached should survive a closed terminal."""
     if out is not None:
         with refusing(OSError):
-            answers.save_answer(result, out)
-    apart = None if known is None else answers.distance(result.x, known)
+            results.save_answer(result, out)
+    apart = None if known is None else results.distance(result.x, known)
     if as_json:
         typer.echo(results.to_json(describe_result(file, result, apart, out)))
     else:
@@ -214,7 +214,7 @@ def describe_result(file: Path, result: Result, apart: float | None, out: Path |
 
 def describe_islands(result: Result) -> dict[str, int] | None:
     """How many, with how many rows at most, and how many failed; None for a problem that was solved as a whole."""
-    if not isinstance(result, resultss.IslandsResult):
+    if not isinstance(result, island_results.IslandsResult):
         return None
     largest = max(island.rows.size for island in result.islands)
     failed = sum(not part.success for part in result.parts)

@@ -1,30 +1,32 @@
-"""`perp survey`: every applicable method on every problem file of a folder."""
+"""`perp survey`: every applicable method on every problem file of a folder, and the table of it as text.
+
+Problems go down, methods across; a cell is a word for a run, and the words are explained below.
+"""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
+from importlib.util import module_from_spec, spec_from_file_location
+from math import floor, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from perp.cli import survey_table
-from perp.cli.errors import CommandError, refusing
-from perp.cli.group import INTERRUPTED, NOT_CONVERGED
+from perp.cli import progress
+from perp.cli.errors import INTERRUPTED, NOT_CONVERGED, CommandError, refusing
 from perp.cli.solve import LAWS
 from perp.errors import FileFormatError, MissingExtra, suggest
 from perp.extras import matplotlib
-from perp.lab import results, survey_file
+from perp.lab import results
 from perp.lab import survey as surveys
-from perp.solvers import method, roster, stopping
-from perp.solvers import method as methods
-from perp.solvers import warm_up as warm_ups
+from perp.lab.runs import row_file
+from perp.solvers import method as method_base
+from perp.solvers import roster, stopping
+from perp.solvers import warm_up as kernel_warm_up
 
 if TYPE_CHECKING:
     from perp.lab.survey import SurveyRow
@@ -32,6 +34,29 @@ if TYPE_CHECKING:
 
 WIDTH = 160
 """Columns of the table, where no terminal says how wide it is."""
+
+WORDS = {
+    "RELATIVE": ("slow", "the merit function hardly changes any more"),
+    "ACTIVE_SET_UNCHANGED": ("same", "the active set stays the same"),
+    "STAGNATED": ("still", "the iterate no longer changes"),
+    "CYCLING": ("cycle", "it came back to an earlier iterate"),
+    "LOCAL_MINIMUM": ("local", "a local minimum of the merit function"),
+    "NON_DESCENT": ("flat", "no direction of descent"),
+    "ITERATION_LIMIT": ("limit", "the limit of iterations"),
+    "TIME_LIMIT": ("time", "the limit of time"),
+    "REDUCED_ACCURACY": ("round", "done, and rounding keeps the residual above the tolerance"),
+    "RAY": ("ray", "it ended on a ray"),
+    "INFEASIBLE": ("none", "proved to have no solution"),
+    "BREAKDOWN": ("broke", "it broke down"),
+    "NON_FINITE": ("inf", "the slack at the start is not finite"),
+    "FAILED": ("FAIL", "it raised an error"),
+}
+"""What a run that did not converge shows in place of the exponent of its residual."""
+
+NOT_APPLICABLE = "."
+
+CELL = 6
+"""Columns of a cell, with the blank before it."""
 
 
 def survey(
@@ -94,32 +119,33 @@ def survey(
     former: list[SurveyRow] = []
     if resume and csv is not None and csv.exists():
         with refusing(FileFormatError, OSError):
-            former = survey_file.read_survey(csv)
+            former = row_file.read_rows(csv, surveys.SurveyRow)
     plan = surveys.Survey(tol, seconds, names, model)
     candidates = surveys.find_candidates(folder)
-    finished = {(row.problem, row.method): row for row in former}
+    finished = {row.key: row for row in former}
     rows: list[SurveyRow] = []
     was_interrupted = False
     try:
-        with following(len(candidates)) as (started, done):
+        with progress.following_problems() as reporter:
+            reporter.planned(len(candidates), 0)
             if any(candidate.has_known_suffix for candidate in candidates):
-                warm_ups.warm_up()
+                kernel_warm_up.warm_up()
             for candidate in candidates:
-                for row in plan.run(candidate, finished, started):
+                for row in plan.run(candidate, finished, reporter):
                     rows.append(row)
                 if csv is not None:
                     with refusing(OSError):
-                        survey_file.write_survey(csv, rows)
-                done(candidate.name)
+                        row_file.write_rows(csv, surveys.SurveyRow, rows)
+                reporter.passed(candidate.name)
     except KeyboardInterrupt:
         was_interrupted = True
         if csv is not None:
             with refusing(OSError):
-                survey_file.write_survey(csv, rows)
+                row_file.write_rows(csv, surveys.SurveyRow, rows)
     show_rows(rows, json)
     if profile is not None and any(row.status not in (surveys.NOT_READ, surveys.NO_METHOD) for row in rows):
         with refusing(OSError):
-            survey_file.write_profile(profile, rows)
+            surveys.write_profile(profile, rows)
     if was_interrupted:
         raise typer.Exit(INTERRUPTED)
     if all(row.status in (surveys.NOT_READ, surveys.NO_METHOD) for row in rows):
@@ -141,10 +167,8 @@ def chosen_methods(text: str | None) -> tuple[str | Method, ...] | None:
     return tuple(load_method(word) if ":" in word else word for word in words)
 
 
-def load_method(word: str) -> methods.Method:
+def load_method(word: str) -> method_base.Method:
     """`FILE.py:NAME`: a subclass of `Method` that needs no options, or an instance of one."""
-    from importlib.util import module_from_spec, spec_from_file_location
-
     place, _, name = word.rpartition(":")
     own_name = f"perp_survey_{Path(place).stem}"  # which hides no other module
     spec = spec_from_file_location(own_name, place) if Path(place).is_file() else None
@@ -158,7 +182,7 @@ def load_method(word: str) -> methods.Method:
         method = found() if isinstance(found, type) else found
     except Exception as trouble:
         raise CommandError(f"--methods {word}: {type(trouble).__name__}: {trouble}") from trouble
-    if not isinstance(method, methods.Method):
+    if not isinstance(method, method_base.Method):
         known = [key for key, value in vars(module).items() if _is_method(value, module.__name__)]
         raise CommandError(f"--methods {word}: {name} is no method there{suggest(name, known)}")
     return method
@@ -166,7 +190,7 @@ def load_method(word: str) -> methods.Method:
 
 def _is_method(value: object, module: str) -> bool:
     kind = value if isinstance(value, type) else type(value)
-    return issubclass(kind, method.Method) and kind.__module__ == module
+    return issubclass(kind, method_base.Method) and kind.__module__ == module
 
 
 def require_target(csv: Path | None, resume: bool) -> None:
@@ -179,8 +203,8 @@ def require_target(csv: Path | None, resume: bool) -> None:
 
 
 def require_picture(profile: Path) -> None:
-    if profile.suffix.lower() not in survey_file.PICTURES:
-        raise CommandError(f"--profile {profile}: the name must end in {', '.join(survey_file.PICTURES)}")
+    if profile.suffix.lower() not in surveys.PICTURES:
+        raise CommandError(f"--profile {profile}: the name must end in {', '.join(surveys.PICTURES)}")
     require_place("--profile", profile)
     with refusing(MissingExtra):
         matplotlib.require()
@@ -197,31 +221,76 @@ def show_rows(rows: list[SurveyRow], as_json: bool) -> None:
         return
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
-    typer.echo(survey_table.show_table(rows, list(roster.BY_NAME), width))
+    typer.echo(show_table(rows, list(roster.BY_NAME), width))
 
 
-Followers = tuple[Callable[[str, str], object], Callable[[str], object]]
+def show_table(rows: Sequence[SurveyRow], order: Sequence[str], width: int) -> str:
+    """One table, or several below one another where the methods do not fit the width; then the words."""
+    runs = [row for row in rows if row.status not in (surveys.NOT_READ, surveys.NO_METHOD)]
+    lines: list[str] = []
+    if runs:
+        methods = sorted({row.method for row in runs}, key=lambda name: (_place(name, order), name))
+        lines += _tables(runs, methods, width)
+        lines += ["", *_legend(runs, methods, width)]
+    for status, title in (
+        (surveys.NO_METHOD, "problems found no method"),
+        (surveys.NOT_READ, "files hold no problem"),
+    ):
+        others = [row for row in rows if row.status == status]
+        if others:
+            lines += ["", f"{len(others)} {title}:", *(f"  {row.problem}: {row.message}" for row in others)]
+    return "\n".join(lines)
 
 
-@contextmanager
-def following(problems: int) -> Iterator[Followers]:
-    """Two functions to call when a run starts and when a problem is done: a bar on a terminal, else a line each."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        count = 0
+def cell(row: SurveyRow | None) -> str:
+    """The decimal exponent of the residual of a run that converged, or a word."""
+    if row is None:
+        return NOT_APPLICABLE
+    if row.status == "CONVERGED":
+        return "exact" if row.residual == 0.0 else f"{floor(log10(row.residual))}"
+    return WORDS[row.status][0] if row.status in WORDS else row.status[: CELL - 1].lower()
 
-        def tell(name: str) -> None:
-            nonlocal count
-            count += 1
-            typer.echo(f"{count} of {problems}: {name}", err=True)
 
-        yield (lambda problem, method: None), tell
-        return
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("loading the compiled kernels", total=problems)
+def _place(name: str, order: Sequence[str]) -> int:
+    return order.index(name) if name in order else len(order)
 
-        def start(problem: str, method: str) -> None:
-            bar.update(task, description=f"{problem}: {method}")
 
-        yield start, lambda name: bar.advance(task)
+def _tables(runs: Sequence[SurveyRow], methods: Sequence[str], width: int) -> list[str]:
+    by_place = {(row.problem, row.method): row for row in runs}
+    problems = {row.problem: row.n for row in runs}
+    name_width = max(map(len, problems))
+    head = name_width + 8
+    across = max(1, (width - head) // CELL)
+    lines: list[str] = []
+    for first in range(0, len(methods), across):
+        part = methods[first : first + across]
+        numbers = "".join(f"{first + k + 1:>{CELL}}" for k in range(len(part)))
+        lines += [""] * bool(lines) + [f"{'problem':<{name_width}} {'n':>7}{numbers}"]
+        for problem, n in problems.items():
+            cells = "".join(f"{cell(by_place.get((problem, method))):>{CELL}}" for method in part)
+            lines.append(f"{problem:<{name_width}} {n:>7}{cells}")
+    return lines
+
+
+def _legend(runs: Sequence[SurveyRow], methods: Sequence[str], width: int) -> list[str]:
+    solved = {method: sum(row.method == method and row.is_decided for row in runs) for method in methods}
+    tried = {method: sum(row.method == method for row in runs) for method in methods}
+    entries = [f"{k} {method} ({solved[method]} of {tried[method]})" for k, method in enumerate(methods, start=1)]
+    lines = _wrapped("methods, and how many problems each has solved: ", entries, width)
+    statuses = {row.status for row in runs}
+    words = ["a number: converged, the decimal exponent of the residual", "exact: a residual of zero"]
+    words += [f"{word}: {meaning}" for status, (word, meaning) in WORDS.items() if status in statuses]
+    words += [f"{NOT_APPLICABLE}: does not apply"]
+    return lines + _wrapped("", words, width)
+
+
+def _wrapped(start: str, entries: Sequence[str], width: int) -> list[str]:
+    """Entries with semicolons between them, none of them broken."""
+    lines, line = [], start
+    for k, entry in enumerate(entries):
+        piece = entry + ("; " if k + 1 < len(entries) else "")
+        if line.strip() and len(line) + len(piece.rstrip()) > width:
+            lines.append(line.rstrip())
+            line = "  "
+        line += piece
+    return [*lines, line.rstrip()]

@@ -8,11 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from perp.cli.errors import CommandError, refusing
-from perp.cli.group import NOT_CONVERGED
+from perp.cli.errors import NOT_CONVERGED, CommandError, refusing
 from perp.cli.options import ComplianceUnits, ContactCompliance, read_compliance, with_compliance
 from perp.errors import FileFormatError, InvalidProblem, MissingExtra
-from perp.lab import answers, results
+from perp.lab import results
 from perp.problems import files, proofs, residuals
 
 
@@ -47,7 +46,7 @@ def verify(
     compliance = read_compliance(contact_compliance, compliance_units)
     with refusing(FileFormatError, InvalidProblem, MissingExtra, OSError, MemoryError):
         problem = files.load(file)
-        x = files.load_solution(file) if answer is None else answers.load_answer(answer)
+        x = files.load_solution(file) if answer is None else results.load_answer(answer)
     if x is None:
         raise CommandError(f"{file}: no solution is stored with this problem; give a file that has one")
     if compliance is not None:

@@ -11,8 +11,7 @@ import typer
 
 from perp import recording as recordings
 from perp.cli import progress
-from perp.cli.errors import CommandError, refusing
-from perp.cli.group import NOT_CONVERGED
+from perp.cli.errors import NOT_CONVERGED, CommandError, refusing
 from perp.cli.options import (
     GIVEN,
     ComplianceUnits,

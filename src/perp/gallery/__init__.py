@@ -7,10 +7,9 @@
 always give the same numbers. `planted_lcp`, `planted_box` and `planted_contacts` plant a solution in any A.
 """
 
-from perp.gallery.blocks import block_on_incline, block_on_wall, box_on_points
-from perp.gallery.box_pile import boxed_pile
-from perp.gallery.box_stack import box_stack, boxed_stack
-from perp.gallery.catalogue import Kind, kinds, make
+from perp.gallery.blocks import Scene, block_on_incline, block_on_wall, box_on_points
+from perp.gallery.box_stack import box_stack, boxed_pile, boxed_stack
+from perp.gallery.catalogue import Example, Expected, Kind, kinds, make
 from perp.gallery.classic import (
     all_signs,
     block_pivot_cycle,
@@ -30,17 +29,14 @@ from perp.gallery.classic import (
 )
 from perp.gallery.contact_like import contact_like
 from perp.gallery.dense import boxed_pd, dense_p, dense_pd, dense_psd, infeasible_psd
-from perp.gallery.example import Example, Expected
 from perp.gallery.grid import closed_fluid, fluid_like, poisson_2d, poisson_3d
 from perp.gallery.grips import pinched_capsule
 from perp.gallery.half_space import hertz, rough_surface
 from perp.gallery.hinge_chain import hinged_chain
 from perp.gallery.obstacles import Obstacle, double_obstacle, membrane, radial_obstacle
 from perp.gallery.options import Option
-from perp.gallery.painleve import painleve_rod, painleve_step
 from perp.gallery.planted import planted_box, planted_contacts, planted_lcp
-from perp.gallery.rolling import rolling_sphere
-from perp.gallery.scene import Scene
+from perp.gallery.sliding import painleve_rod, painleve_step, rolling_sphere
 from perp.gallery.sphere_packing import sphere_packing
 from perp.gallery.stacked_pair import heavy_on_light
 

@@ -1,4 +1,5 @@
-"""The one list of generators: `@catalogued` beside a generator puts it here; `make` and the command line read it.
+"""What a generator hands over, and the one list of generators: `@catalogued` beside a generator puts it into the list;
+`make` and the command line read it.
 
 A generator's signature is its documentation. The default n and the options come from its parameters, what they mean and
 where they may lie from `Annotated[type, About(...)]`, the description from the first line of its docstring.
@@ -9,14 +10,52 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ParamSpec
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, ParamSpec
 
 from perp.errors import suggest
-from perp.gallery.example import Example
 from perp.gallery.options import SEED, Option, read_options
+from perp.problems.inputs import Vector
+from perp.problems.problem import Problem
+
+Expected = Literal["solvable", "infeasible", "unsolvable", "several", "infinitely_many"]
+"""What must come out.
+
+`solvable` has a solution (nothing is said of others), `several` has finitely many but more than one, `infinitely_many`
+a continuum. `infeasible` has no x >= 0 with y >= 0; `unsolvable` has such x, but none that is complementary.
+"""
 
 P = ParamSpec("P")
+_CATALOGUE: dict[str, Kind] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """A problem, its known solution `x` (or None), and the recipe (name, seed, options) that makes it again.
+
+    `solutions` lists every solution where there are finitely many and they are known in closed form; for a continuum it
+    lists the corners. `options` holds every option of the generator, given or not. Where the problem is a continuous
+    one on a grid and the solution of that one is known, `continuous` has it at the points of the grid: x tends to it as
+    the grid is refined.
+    """
+
+    problem: Problem
+    x: Vector | None = None
+    expected: Expected = "solvable"
+    solutions: tuple[Vector, ...] = ()
+    note: str = ""
+    name: str = ""
+    seed: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
+    continuous: Vector | None = None
+
+    @property
+    def is_solvable(self) -> bool:
+        """Whether some x solves the problem."""
+        return self.expected not in ("infeasible", "unsolvable")
+
+    def __repr__(self) -> str:
+        return f"<Example {self.name!r}, seed {self.seed}, {self.expected}: {self.problem!r}>"
 
 
 @dataclass(frozen=True)
@@ -31,9 +70,6 @@ class Kind:
     options: Mapping[str, Option]
     seeded: bool
     build: Callable[..., Example]
-
-
-_CATALOGUE: dict[str, Kind] = {}
 
 
 def catalogued(n: int | None = None) -> Callable[[Callable[P, Example]], Callable[P, Example]]:

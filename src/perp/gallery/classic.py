@@ -11,8 +11,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from perp.gallery.catalogue import catalogued
-from perp.gallery.example import Example, Expected
+from perp.gallery.catalogue import Example, Expected, catalogued
 from perp.gallery.options import About
 from perp.problems.inputs import Matrix, Vector, freeze
 from perp.problems.lcp import LCP

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.gallery.catalogue import catalogued
-from perp.gallery.contact_jacobian import contact_jacobian, random_rotations
-from perp.gallery.example import Example
+from perp.gallery.catalogue import Example, catalogued
+from perp.gallery.geometry import contact_jacobian, random_rotations
 from perp.gallery.options import About
 from perp.gallery.planted import ActiveContacts, GrazingContacts, Sliding, draw_parts, draw_sizes
 from perp.problems.friction import ContactProblem

@@ -9,8 +9,7 @@ from typing import Annotated
 
 import numpy as np
 
-from perp.gallery.catalogue import catalogued
-from perp.gallery.example import Example
+from perp.gallery.catalogue import Example, catalogued
 from perp.gallery.options import About
 from perp.gallery.planted import Active, Degenerate, draw_parts, draw_sizes, planted_box, planted_lcp
 from perp.problems.inputs import Matrix, Vector

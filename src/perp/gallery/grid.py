@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.gallery.catalogue import catalogued
-from perp.gallery.example import Example
+from perp.gallery.catalogue import Example, catalogued
 from perp.gallery.options import About
 from perp.gallery.planted import Active, Degenerate, planted_lcp, right_hand_side
 from perp.problems.inputs import Vector, freeze

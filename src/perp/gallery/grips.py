@@ -7,11 +7,10 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.gallery.catalogue import catalogued
-from perp.gallery.contact_jacobian import box_inertia, contact_jacobian
-from perp.gallery.example import Example
+from perp.gallery.blocks import GRAVITY, Model, PositiveFriction, Scene, TimeStep
+from perp.gallery.catalogue import Example, catalogued
+from perp.gallery.geometry import box_inertia, contact_jacobian
 from perp.gallery.options import About
-from perp.gallery.scene import GRAVITY, Model, PositiveFriction, Scene, TimeStep
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators import BodyMasses, FactoredOperator

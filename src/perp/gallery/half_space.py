@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.gallery.catalogue import catalogued
-from perp.gallery.example import Example
+from perp.gallery.catalogue import Example, catalogued
 from perp.gallery.options import About
 from perp.problems.inputs import freeze
 from perp.problems.lcp import LCP

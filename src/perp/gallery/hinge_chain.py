@@ -7,9 +7,8 @@ from typing import Annotated
 
 import numpy as np
 
-from perp.gallery.catalogue import catalogued
-from perp.gallery.contact_jacobian import box_inertia, contact_jacobian
-from perp.gallery.example import Example
+from perp.gallery.catalogue import Example, catalogued
+from perp.gallery.geometry import box_inertia, contact_jacobian
 from perp.gallery.options import About
 from perp.gallery.planted import Active, Degenerate, planted_box
 from perp.problems.operators import BodyMasses, FactoredOperator

@@ -28,8 +28,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from perp.gallery.catalogue import catalogued
-from perp.gallery.example import Example
+from perp.gallery.catalogue import Example, catalogued
 from perp.gallery.grid import Form
 from perp.gallery.options import About
 from perp.problems.box import BoxLCP

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.gallery.example import Example
+from perp.gallery.catalogue import Example
 from perp.gallery.options import About
 from perp.problems.box import BoxLCP
 from perp.problems.friction import ContactProblem

@@ -13,11 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from perp.gallery.box_layouts import GROUND
 from perp.gallery.box_stack import GRAVITY, STABILISATION, TIME_STEP, Compliance, Friction, Load, MassRatio, Model
-from perp.gallery.catalogue import catalogued
-from perp.gallery.contact_jacobian import contact_jacobian
-from perp.gallery.example import Example
+from perp.gallery.catalogue import Example, catalogued
+from perp.gallery.geometry import GROUND, contact_jacobian
 from perp.gallery.options import About
 from perp.gallery.planted import ActiveContacts, GrazingContacts, Sliding, planted_contacts
 from perp.problems.friction import ContactProblem

@@ -6,12 +6,10 @@ from typing import Annotated
 
 import numpy as np
 
-from perp.gallery.box_layouts import POINTS, tower
-from perp.gallery.catalogue import catalogued
-from perp.gallery.contact_jacobian import box_inertia, contact_jacobian
-from perp.gallery.example import Example
+from perp.gallery.blocks import GRAVITY, Friction, Model, Scene, TimeStep
+from perp.gallery.catalogue import Example, catalogued
+from perp.gallery.geometry import POINTS, box_inertia, contact_jacobian, tower
 from perp.gallery.options import About
-from perp.gallery.scene import GRAVITY, Friction, Model, Scene, TimeStep
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators import BodyMasses, FactoredOperator

@@ -1,4 +1,4 @@
-"""How every kernel is compiled.
+"""How every kernel is compiled, and under which key it lies in Numba's cache on disk.
 
 * `contract` is the only fast-math freedom: fused multiply-add. Sums keep their order, so results repeat bit by bit.
 * `error_model="numpy"`: a division by zero gives inf, as in C, instead of a test and an exception.
@@ -20,12 +20,18 @@ and code, so that what is spliced twice costs twice, and so does a wrapper that 
 With NUMBA_DISABLE_JIT=1 in the environment nothing is compiled: kernels run as plain Python, slowly, for debuggers and
 for coverage (`make kernel-coverage`). `machine_code` is for what no Python can say; it has a plain twin for this case.
 
-The cache on disk knows all files that a kernel is made of (`source_stamp`): a change in any of them compiles it again.
+Numba's own key in the cache is the date of the file that holds the kernel. A kernel also contains compiled copies of
+what it imports from other files here; machine code made of an old version of those reads arrays that have another
+layout today. So the key is a hash of the file, of all files of `perp.kernels` that it imports, directly or not, and of
+NumPy's version. (Numba keeps kernels of its own versions apart.)
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +39,50 @@ import numpy as np
 from numba import config, njit
 from numba.core.registry import cpu_target
 
-from perp.kernels.source_stamp import source_stamp
+FOLDER = Path(__file__).parent
+IMPORT = re.compile(r"^from perp\.kernels([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+
+
+@cache
+def imported_files(file: Path) -> frozenset[Path]:
+    """The files of `perp.kernels` that a file imports by itself."""
+    found = set()
+    for package, names in IMPORT.findall(file.read_text(encoding="utf-8")):
+        place = FOLDER.joinpath(*package.split(".")[1:])
+        if place.is_dir():  # the names are modules
+            found |= {place / f"{name}.py" for name in re.findall(r"\w+", names) if (place / f"{name}.py").exists()}
+        else:
+            found.add(place.with_suffix(".py"))
+    return frozenset(found)
+
+
+def all_files(file: Path) -> list[Path]:
+    """A file and all that it imports, directly or not, sorted."""
+    found, waiting = set(), [file]
+    while waiting:
+        here = waiting.pop()
+        if here not in found:
+            found.add(here)
+            waiting.extend(imported_files(here))
+    return sorted(found)
+
+
+@cache
+def source_stamp(file: Path) -> str:
+    digest = sha256(np.__version__.encode())
+    for source in all_files(file):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
 
 IS_PLAIN = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 """Whether kernels run as plain Python."""
-
 _SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 _NO_CFUNC: dict[str, Any] = {"no_cfunc_wrapper": True}
 _UNSEEN: dict[str, Any] = {"no_cpython_wrapper": True, **_NO_CFUNC}
 """No wrapper for C, nor one for Python, which must not call these."""
 _UNCOUNTED: dict[str, Any] = _UNSEEN | ({"_nrt": False} if hasattr(cpu_target.options, "_nrt") else {})
 """The option is Numba's own; a Numba without it counts references, and these functions are slower."""
-
 _cached: Any = njit(cache=True, **_SETTINGS, **_NO_CFUNC)
 _cached_unseen: Any = njit(cache=True, **_SETTINGS, **_UNSEEN)
 inlined: Any = njit(forceinline=True, **_SETTINGS, **_NO_CFUNC)

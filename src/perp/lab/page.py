@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from math import isfinite
 
 from perp.lab.palette import SHADES
 
@@ -64,6 +65,16 @@ def definitions(facts: Mapping[str, object], *, wide: bool = False) -> Markup:
 def details(summary: object, *content: object) -> Markup:
     """What a reader may open: the summary is what stands there before."""
     return element("details", element("summary", summary), join(*content))
+
+
+def duration(seconds: float) -> str:
+    """Three digits and the unit that suits them."""
+    if not isfinite(seconds):
+        return "–"
+    for limit, factor, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
+        if seconds < limit:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds:.3g} s"
 
 
 def page(title: str, body: Markup, rules: str = "") -> str:

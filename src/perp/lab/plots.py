@@ -1,10 +1,14 @@
-"""The look of the lab's figures: axes, lines and legends in the colours of the palette, and how rows converge.
+"""The look of the lab's figures, how rows converge, and figures and matrices as text that stands inside a page.
 
-Drawn with Matplotlib's objects, without the global state of pyplot.
+Axes, lines and legends have the colours of the palette; SVG follows those of the page. Drawn with Matplotlib's objects,
+without the global state of pyplot.
 """
 
 from __future__ import annotations
 
+import base64
+import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from perp.extras import matplotlib
-from perp.lab.palette import INK, LINE, MUTED, PAPER, Stroke, assign_strokes
-from perp.lab.rows import Row, ranked, thinned
+from perp.lab.palette import INK, LINE, MUTED, PAPER, SERIES, SHADES, Stroke, assign_strokes
+from perp.lab.runs.row import LabRow
+from perp.problems import operators
+from perp.problems.problem import Problem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +39,19 @@ HEADROOM = 100.0
 
 IN_SIGHT = 1e3
 """The tolerance is drawn when the best residual is within this factor of it."""
+
+PATTERN_CELLS = 220
+"""The largest number of dots along a side of a pattern picture."""
+
+CLOUD = 1500
+"""Artists of more marks than this are drawn as pictures."""
+
+LINE_POINTS_PER_MARK = 4
+"""A point of a plain line takes less room than a mark."""
+
+CLOUD_DPI = 160
+
+PNG_DPI = 130
 
 
 def new_figure(
@@ -105,8 +124,19 @@ def add_legend(target: Figure | Axes, handles: Sequence[Any] | None = None) -> N
         target.legend(frameon=False, fontsize=8, labelcolor=INK.light)
 
 
+def ranked(rows: list[LabRow]) -> list[LabRow]:
+    """Best first: those that converged by their time, then the others by their residual, then those that raised."""
+
+    def rank(row: LabRow) -> tuple[int, float]:
+        if row.success:
+            return 0, row.total_seconds
+        return (2, 0.0) if np.isnan(row.residual) else (1, row.residual)
+
+    return sorted(rows, key=rank)
+
+
 def draw_convergence(
-    rows: Sequence[Row],
+    rows: Sequence[LabRow],
     tol: float,
     *,
     strokes: Mapping[str, Stroke] | None = None,
@@ -118,17 +148,17 @@ def draw_convergence(
     A line ends in a dot where the method converged, and in a cross where it ended otherwise. `strokes` gives the same
     method the same look in several figures; `size` is in inches.
     """
-    shown = [row for row in ranked(list(rows)) if len(row.history)]
-    looks = strokes or assign_strokes(row.method for row in rows)
+    shown = [row for row in ranked(list(rows)) if "residual" in row.series]
+    looks = strokes or assign_strokes(row.name for row in rows)
     width, height = size or (10.4, max(3.9, 0.6 + 0.19 * len(shown)))
     figure, (by_iteration, by_seconds) = new_figure(1, 2, panel=(0.5 * width, height), sharey=True)
     limits = _residual_limits(shown, tol)
     lines = []
     for row in shown:
-        history = thinned(row.history)
-        residual = np.clip(history.residual, FLOOR, 10.0 * limits[1])
-        lines.append(_draw_line(by_iteration, row, looks[row.method], history.iteration, residual))
-        _draw_line(by_seconds, row, looks[row.method], row.setup_seconds + history.seconds, residual)
+        history, look = row.series, looks[row.name]
+        residual = np.clip(history["residual"], FLOOR, 10.0 * limits[1])
+        lines.append(_draw_line(by_iteration, row, look, history["iteration"], residual))
+        _draw_line(by_seconds, row, look, row["setup_seconds"] + history["seconds"], residual)
     _set_axes(by_iteration, by_seconds, limits, tol)
     if title:
         figure.suptitle(title, color=INK.light, fontsize=11)
@@ -144,9 +174,9 @@ def draw_convergence(
     return figure
 
 
-def _draw_line(axes: Axes, row: Row, stroke: Stroke, along: Column, residual: Column) -> Line2D:
+def _draw_line(axes: Axes, row: LabRow, stroke: Stroke, along: Column, residual: Column) -> Line2D:
     (line,) = axes.plot(along, residual, color=stroke.colour, linestyle=stroke.dash, linewidth=1.5, zorder=2)
-    line.set_label(row.method)
+    line.set_label(row.name)
     axes.plot(
         along[-1:],
         residual[-1:],
@@ -188,15 +218,94 @@ def _set_axes(by_iteration: Axes, by_seconds: Axes, limits: tuple[float, float],
         )
 
 
-def _residual_limits(rows: Sequence[Row], tol: float) -> tuple[float, float]:
+def _residual_limits(rows: Sequence[LabRow], tol: float) -> tuple[float, float]:
     """From the best residual to a little above the start, whatever a diverging line does.
 
     The tolerance is shown as well unless it is so far below all lines that it would squeeze them.
     """
     if not rows:
         return 0.1, 1.0
-    start = max(max(float(row.history.residual[0]) for row in rows), FLOOR)
-    least = max(min(float(row.history.residual.min()) for row in rows), FLOOR)
-    most = max(float(row.history.residual.max()) for row in rows)
+    start = max(max(float(row.series["residual"][0]) for row in rows), FLOOR)
+    least = max(min(float(row.series["residual"].min()) for row in rows), FLOOR)
+    most = max(float(row.series["residual"].max()) for row in rows)
     bottom = min(least, tol) if least <= IN_SIGHT * tol else least
     return 0.4 * bottom, 2.5 * max(min(most, HEADROOM * start), 10.0 * bottom)
+
+
+def figure_to_svg(figure: Figure, name: str) -> str:
+    """An <svg> element. `name` must be unique in the page: the names of the clip paths are made from it."""
+    return svg_in_page(draw_svg(figure, name))
+
+
+def draw_svg(figure: Figure, name: str) -> str:
+    """A whole SVG file, without a background. Clouds of many points become pictures inside it."""
+    rasterise_clouds(figure)
+    sheet = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        figure.savefig(
+            sheet,
+            format="svg",
+            dpi=CLOUD_DPI,
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+        )
+    drawing = re.sub(r'<g id="[^"]*"', "<g", sheet.getvalue())  # nothing refers to them, and figures share them
+    return re.sub(r' (?:d|x|y)="[^"]*"', lambda place: _shortened(place[0]), drawing)
+
+
+def svg_in_page(drawing: str) -> str:
+    """The <svg> element of a whole file, in the colours and the type of the page and as wide as the page likes."""
+    drawing = drawing[drawing.index("<svg") :]
+    for shade in SHADES:
+        drawing = drawing.replace(shade.light, f"var({shade.variable})")
+    drawing = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font: \1px system-ui, sans-serif", drawing)
+    return re.sub(r' (width|height)="[^"]*"', "", drawing, count=2)
+
+
+def svg_on_paper(drawing: str) -> str:
+    """The whole file with a light background, for viewers that have a dark one."""
+    start = drawing.index(">", drawing.index("<svg")) + 1
+    return f'{drawing[:start]}\n <rect width="100%" height="100%" fill="{PAPER.light}"/>{drawing[start:]}'
+
+
+def figure_to_png(figure: Figure) -> bytes:
+    """On a light background."""
+    sheet = io.BytesIO()
+    figure.savefig(sheet, format="png", dpi=PNG_DPI, facecolor=PAPER.light, metadata={"Software": None})
+    return sheet.getvalue()
+
+
+def rasterise_clouds(figure: Figure) -> None:
+    """Have artists of very many points drawn as pictures: as SVG elements each would take some hundred kilobytes."""
+    for axes in figure.axes:
+        for artist in axes.get_children():
+            if isinstance(artist, matplotlib.collections.Collection):
+                count = max(np.shape(artist.get_offsets())[0], len(artist.get_paths()))
+            elif isinstance(artist, matplotlib.lines.Line2D):
+                has_markers = artist.get_marker() not in (None, "", " ", "None", "none")
+                count = np.size(artist.get_xdata()) // (1 if has_markers else LINE_POINTS_PER_MARK)
+            else:
+                continue
+            if count > CLOUD:
+                artist.set_rasterized(True)
+
+
+def _shortened(place: str) -> str:
+    """Coordinates with two decimals: a hundredth of a point cannot be seen."""
+    return re.sub(r"(\.\d\d)\d+", r"\1", place)
+
+
+def pattern_to_png(problem: Problem) -> str | None:
+    """The non-zero pattern of A as a data URI, darker where entries are denser; None where A knows no entries."""
+    if operators.base.TO_SPARSE not in problem.A.ability_set or problem.n == 0:
+        return None
+    entries = problem.A.to_sparse().tocoo()
+    cells = min(problem.n, PATTERN_CELLS)
+    count = np.zeros((cells, cells))
+    np.add.at(count, (entries.row * cells // problem.n, entries.col * cells // problem.n), 1.0)
+    share = count / max(count.max(), 1.0)
+    picture = np.empty((cells, cells, 4))
+    picture[..., :3] = [int(SERIES[0].light[k : k + 2], 16) / 255.0 for k in (1, 3, 5)]
+    picture[..., 3] = np.where(count > 0, 0.35 + 0.65 * share, 0.0)
+    sheet = io.BytesIO()
+    matplotlib.image.imsave(sheet, picture, format="png")
+    return "data:image/png;base64," + base64.b64encode(sheet.getvalue()).decode("ascii")

@@ -54,10 +54,9 @@ def relative_error(problem: Problem, x: Vector) -> float:
     """
     with np.errstate(all="ignore"):
         if problem.kind in CONES:
-            assert isinstance(problem, ContactProblem)
             contacts = problem.contact_rows
             y = problem.slack(x)
-            errors = [_cone_error(problem, x[:contacts], y[:contacts])]
+            errors = [_cone_error(problem.as_contacts(), x[:contacts], y[:contacts])]
             if contacts < problem.n:
                 others, bound = x[contacts:], y[contacts:]
                 natural = np.abs(others - np.clip(others - bound, problem.lower, problem.upper)).max()

@@ -1,27 +1,35 @@
-"""Rows on disk: results.json, which any program can read and `read_rows` turns back into rows."""
+"""Results on disk: a solver's answer as an .npz archive, and rows as JSON, which any program can read."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
-from math import isfinite, nan
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from perp.lab.rows import Row, thinned
-from perp.problems.files.replacement import replacing
-from perp.solvers.results import History
+from perp.lab.runs.row import LabRow
+from perp.problems.files import DEFAULT_MAX_BYTES
+from perp.problems.files.archive import open_archive, write_archive
+from perp.problems.files.guard import Budget, FileGuard, replacing
+from perp.problems.inputs import Vector
+from perp.solvers.results import Result
 from perp.solvers.stopping import Stopping
+from perp.version import __version__
+
+COLUMNS = ("iteration", "seconds", "residual", "merit", "active")
+"""Of a history; other series of a row are what its method counted."""
+WHOLE = ("iteration", "active")
 
 DIGITS = 7
 """Significant digits of the numbers in a written history."""
 
 
-def write_results(path: Path, rows: Sequence[Row], stop: Stopping, machine: Mapping[str, str]) -> None:
-    """Histories are thinned to some 400 checks. A number that is not finite is written as null."""
+def write_results(path: Path, rows: Sequence[LabRow], stop: Stopping, machine: Mapping[str, str]) -> None:
+    """Histories have some 400 checks at most. A number that is not finite is written as null."""
     document = {
         "machine": dict(machine),
         "stop": asdict(stop),
@@ -29,12 +37,6 @@ def write_results(path: Path, rows: Sequence[Row], stop: Stopping, machine: Mapp
     }
     with replacing(path) as temporary:
         temporary.write_text(to_json(document) + "\n", encoding="utf-8")
-
-
-def read_rows(path: Path) -> list[Row]:
-    """The rows of a results.json."""
-    document = json.loads(path.read_text(encoding="utf-8"))
-    return [_row_from_json(entry) for entry in document["rows"]]
 
 
 def to_json(value: object) -> str:
@@ -54,38 +56,54 @@ def _plain(value: object) -> object:
     return str(value)
 
 
-def _row_to_json(row: Row) -> dict[str, Any]:
-    scalars = {f.name: getattr(row, f.name) for f in fields(Row) if f.name != "history"}
-    history = thinned(row.history)
-    columns = {f.name: _rounded(getattr(history, f.name)) for f in fields(History) if f.name != "counters"}
-    counters = {name: _rounded(column) for name, column in history.counters.items()}
-    return scalars | {"history": columns | {"counters": counters}}
+def _row_to_json(row: LabRow) -> dict[str, Any]:
+    columns = {name: _rounded(row.series.get(name, ()), name in WHOLE) for name in COLUMNS}
+    counters = {name: _rounded(column) for name, column in row.series.items() if name not in COLUMNS}
+    return {
+        "problem": row.group,
+        "method": row.name,
+        "status": row.status,
+        "message": row.found.message,
+        "residual": row["residual"],
+        "iterations": row.iterations,
+        "seconds": row["seconds"],
+        "setup_seconds": row["setup_seconds"],
+        "history": columns | {"counters": counters},
+    }
 
 
-def _rounded(column: np.ndarray[Any, Any]) -> list[Any]:
-    return [float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value for value in column.tolist()]
+def _rounded(column: Iterable[float], whole: bool = False) -> list[float]:
+    return [int(value) if whole else float(f"{value:.{DIGITS}g}") for value in column]
 
 
-def _row_from_json(entry: Mapping[str, Any]) -> Row:
-    def number(value: float | None) -> float:
-        return nan if value is None else float(value)
+def save_answer(result: Result, path: Path) -> None:
+    """Write x, y, the scalars of a result and, if there is one, the u of its certificate; nothing is pickled."""
+    arrays = {
+        "x": result.x,
+        "y": result.y,
+        "status": np.array(result.status.name),
+        "method": np.array(result.method),
+        "residual": np.array(result.residual),
+        "iterations": np.array(result.iterations, dtype=np.int64),
+        "seconds": np.array(result.seconds),
+        "setup_seconds": np.array(result.setup_seconds),
+        "perp_version": np.array(__version__),
+    }
+    if result.certificate is not None:
+        arrays["u"] = result.certificate.u
+    with replacing(path) as temporary:
+        write_archive(temporary, arrays)
 
-    columns = entry["history"]
-    return Row(
-        problem=entry["problem"],
-        method=entry["method"],
-        status=entry["status"],
-        message=entry["message"],
-        residual=number(entry["residual"]),
-        iterations=entry["iterations"],
-        seconds=number(entry["seconds"]),
-        setup_seconds=number(entry["setup_seconds"]),
-        history=History(
-            np.array(columns["iteration"], dtype=np.int64),
-            np.array([number(value) for value in columns["seconds"]]),
-            np.array([number(value) for value in columns["residual"]]),
-            np.array([number(value) for value in columns["merit"]]),
-            np.array(columns["active"], dtype=np.int64),
-            {name: np.array([number(v) for v in column]) for name, column in columns.get("counters", {}).items()},
-        ),
-    )
+
+def load_answer(path: Path, *, max_bytes: int = DEFAULT_MAX_BYTES) -> Vector:
+    """The x of such a file, or of any .npz archive that has one; raises FileFormatError if it does not."""
+    guard = FileGuard(path, Budget(max_bytes))
+    with open_archive(guard) as archive:
+        if "x" not in archive:
+            raise guard.fault("x.npy", "the archive holds no x")
+        return archive.numbers("x")
+
+
+def distance(x: Vector, known: Vector) -> float:
+    """The largest difference of two entries."""
+    return float(np.abs(x - known).max(initial=0.0))

@@ -1,29 +1,35 @@
-"""A survey: every applicable method on every problem of a folder, a row each.
+"""A survey: every applicable method on every problem of a folder, a row each, and the rows as files.
 
-Problems are read one at a time and rows come one at a time, so that whoever asks may show them, keep them and stop.
+Problems are read one at a time and rows come one at a time, so that whoever asks may show them, keep them and stop. A
+CSV file keeps them (`runs.row_file`); a picture shows the profiles of the methods.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from math import nan
+from math import inf, nan
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from perp.errors import FileFormatError, InvalidProblem, MissingExtra
-from perp.lab.campaign import FAILURES
+from perp.lab.analysis.profiles import draw_profile, find_profile
+from perp.lab.plots import new_figure
 from perp.lab.relative_error import problem_size, relative_error
-from perp.lab.rows import FAILED
+from perp.lab.runs.process import FAILURES
+from perp.lab.runs.row import FAILED
+from perp.lab.runs.row_file import Record
+from perp.lab.runs.runner import Here, Reporter, Runner, Trial
+from perp.lab.runs.task import Task
 from perp.problems.files import SUFFIXES, load
-from perp.problems.friction import ContactProblem
+from perp.problems.files.guard import replacing
 from perp.problems.problem import Problem
 from perp.solvers.api import solve
 from perp.solvers.method import Method, misfit
 from perp.solvers.results import Status
 from perp.solvers.roster import suitable_methods
-from perp.solvers.stopping import Stopping
 
 NOT_READ = "NOT_READ"
 """The status of the one row of a file that is no problem."""
@@ -37,6 +43,10 @@ UNREADABLE = (FileFormatError, InvalidProblem, MissingExtra, OSError, MemoryErro
 AUTO = "auto"
 
 DECIDED = (Status.CONVERGED.name, Status.INFEASIBLE.name)
+
+PICTURES = (".svg", ".png", ".pdf")
+
+PROFILE_PANEL = (7.5, 4.2)
 
 
 @dataclass(frozen=True)
@@ -52,24 +62,30 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class SurveyRow:
+class SurveyRow(Record):
     """One method on one problem. Numbers that do not exist are nan."""
 
+    WHAT = "a survey"
+
     problem: str
-    kind: str
-    n: int
-    method: str
-    status: str
+    kind: str = ""
+    n: int = 0
+    method: str = ""
+    status: str = NOT_READ
     """The name of a `Status`, FAILED for a method that raised, NOT_READ or NO_METHOD."""
-    residual: float
-    relative: float
+    residual: float = nan
+    relative: float = nan
     """`relative_error` of the answer."""
-    iterations: int
-    seconds: float
-    setup_seconds: float
-    tol: float
+    iterations: int = 0
+    seconds: float = nan
+    setup_seconds: float = nan
+    tol: float = nan
     """The absolute tolerance of the run."""
-    message: str
+    message: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.problem, self.method
 
     @property
     def is_decided(self) -> bool:
@@ -85,8 +101,8 @@ class SurveyRow:
         return self.setup_seconds + self.seconds
 
 
-Finished = Mapping[tuple[str, str], SurveyRow]
-"""Rows of an earlier survey by problem and method."""
+Finished = Mapping[Any, SurveyRow]
+"""Rows of an earlier survey by their keys: problem and method."""
 
 
 @dataclass(frozen=True)
@@ -108,12 +124,9 @@ class Survey:
         self,
         candidate: Candidate,
         finished: Finished | None = None,
-        started: Callable[[str, str], object] = lambda problem, method: None,
+        reporter: Reporter[SurveyRow] | None = None,
     ) -> Iterator[SurveyRow]:
-        """The rows of one problem; those that are `finished` already, with the same tolerance, are not run again.
-
-        `started` is told the problem and the method before each run.
-        """
+        """The rows of one problem; those that are `finished` already, with the same tolerance, are not run again."""
         try:
             problem = with_law(candidate.read(), self.model)
         except UNREADABLE as error:
@@ -123,15 +136,13 @@ class Survey:
         methods = self.contenders(problem)
         if not methods:
             told = f"none of the methods takes this {problem.kind} problem"
-            yield SurveyRow(candidate.name, problem.kind, problem.n, "", NO_METHOD, nan, nan, 0, nan, nan, tol, told)
-        for method in methods:
-            label = label_of(method)
-            former = (finished or {}).get((candidate.name, label))
-            if former is not None and former.tol == tol and former.kind == problem.kind:
-                yield former
-            else:
-                started(candidate.name, label)
-                yield run_method(candidate.name, problem, method, Stopping(tol=tol, max_seconds=self.seconds))
+            yield SurveyRow(candidate.name, problem.kind, problem.n, status=NO_METHOD, tol=tol, message=told)
+        recipe, stop = {"file": candidate.name, "kind": problem.kind}, {"tol": tol, "max_seconds": self.seconds}
+        tasks = [
+            Trial("survey", recipe, label_of(one), stop=stop, group=candidate.name, problem=problem, solver=one)
+            for one in methods
+        ]
+        yield from _SurveyRunner(finished or {}, reporter).run(tasks)
 
     def contenders(self, problem: Problem) -> list[str | Method]:
         """The methods that take the problem: those of the roster in its order, then "auto", then others as given."""
@@ -143,45 +154,54 @@ class Survey:
         return found
 
 
+class _SurveyRunner(Runner[SurveyRow]):
+    def __init__(self, finished: Finished, reporter: Reporter[SurveyRow] | None) -> None:
+        super().__init__(lambda: Here(run_trial), reporter)
+        self.finished = finished
+
+    def find(self, task: Task) -> SurveyRow | None:
+        former = self.finished.get((task.group, task.method))
+        wanted = task.instance["kind"], task.stop["tol"]
+        return former if former is not None and (former.kind, former.tol) == wanted else None
+
+
 def label_of(method: str | Method) -> str:
     return method if isinstance(method, str) else method.label
 
 
-def run_method(name: str, problem: Problem, method: str | Method, stop: Stopping) -> SurveyRow:
+def run_trial(trial: Trial) -> SurveyRow:
     """Solve and measure; a method that raises is a row too. The time is that of the whole call, for every method."""
+    problem, stop = trial.problem, trial.stopping
+    row = SurveyRow(trial.group, problem.kind, problem.n, trial.method, FAILED, tol=stop.tol)
     begun = perf_counter()
     try:
-        result = solve(problem, method, stop=stop)
+        result = solve(problem, trial.solver, stop=stop)
     except FAILURES as failure:
-        told, label = _one_line(f"{type(failure).__name__}: {failure}"), label_of(method)
-        return SurveyRow(name, problem.kind, problem.n, label, FAILED, nan, nan, 0, nan, nan, stop.tol, told)
+        return replace(row, message=_one_line(f"{type(failure).__name__}: {failure}"))
     whole = perf_counter() - begun
-    return SurveyRow(
-        problem=name,
-        kind=problem.kind,
-        n=problem.n,
-        method=label_of(method),
+    return replace(
+        row,
         status=result.status.name,
         residual=result.residual,
         relative=relative_error(problem, result.x),
         iterations=result.iterations,
         seconds=whole - result.setup_seconds,
         setup_seconds=result.setup_seconds,
-        tol=stop.tol,
         message=_one_line(result.message),
     )
 
 
 def unread_row(name: str, error: Exception) -> SurveyRow:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return SurveyRow(name, "", 0, "", NOT_READ, nan, nan, 0, nan, nan, nan, _one_line(reason))
+    return SurveyRow(name, message=_one_line(reason))
 
 
 def with_law(problem: Problem, model: str | None) -> Problem:
     """Contacts under another law of friction; fixed discs have no coefficient that another law could use."""
-    if model is None or not isinstance(problem, ContactProblem) or problem.model in (model, "disc"):
+    contacts = problem.frictional
+    if model is None or contacts is None or contacts.model in (model, "disc"):
         return problem
-    return problem.with_model(model)
+    return contacts.with_model(model)
 
 
 def find_candidates(folder: Path) -> list[Candidate]:
@@ -222,3 +242,21 @@ def _one_line(text: str) -> str:
 def _printable(text: str) -> str:
     """With escapes for what no table can show: names of files may hold any byte, control characters among them."""
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+
+
+def write_profile(path: Path, rows: Iterable[SurveyRow]) -> None:
+    """Draw the performance profiles (Dolan & Moré 2002) of the methods of a survey, fastest at the left.
+
+    A method has not solved the problems that it does not accept. Files without a problem are left out.
+    """
+    runs = [row for row in rows if row.status not in (NOT_READ, NO_METHOD)]
+    profile = find_profile(
+        runs, method=lambda row: str(row.method), problem=lambda row: str(row.problem), needs_all=False
+    )
+    figure, (axes,) = new_figure(panel=PROFILE_PANEL)
+    figure.set_facecolor("white")
+    lines = draw_profile(axes, profile)
+    order = sorted(range(len(lines)), key=lambda k: -profile.share(str(lines[k].get_label()), inf))
+    axes.legend(handles=[lines[k] for k in order], loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, format=path.suffix[1:].lower())

@@ -17,8 +17,7 @@ from scipy import sparse
 
 from perp.errors import InvalidProblem
 from perp.kernels import blas
-from perp.kernels.factors import cholesky, lu, supernodal
-from perp.kernels.factors import cholesky as kernels
+from perp.kernels.factors import dense_factors, supernodal
 from perp.linalg.paces import DENSE, SUPERNODAL
 from perp.linalg.plan import Plan
 from perp.linalg.symbolic import Symbolic
@@ -73,7 +72,8 @@ class DenseCholesky:
         self.n: int = self.A.shape[0]
         self._address = blas.product_address()
         self._factor = np.empty(0)
-        self._inverse, self._work = aligned(cholesky.BLOCK * cholesky.BLOCK), np.empty(self.n * cholesky.BLOCK)
+        self._inverse = aligned(dense_factors.BLOCK * dense_factors.BLOCK)
+        self._work = np.empty(self.n * dense_factors.BLOCK)
         self._size = 0
         self.dependent = self.negative = 0
         self.flops: float = 0.0
@@ -86,13 +86,13 @@ class DenseCholesky:
         self._size = size
         if self._factor.size < size * size:
             self._factor = np.empty(size * size)
-        cholesky.gather_square(self.A, chosen.astype(np.int64), size, self._factor)
+        dense_factors.gather_square(self.A, chosen.astype(np.int64), size, self._factor)
         diagonal = self._factor[: size * size : size + 1]
         floor = dependence(size) * np.abs(diagonal)
         if shift is not None:
             diagonal += shift
         found = np.zeros(2, dtype=np.int64)
-        cholesky.factor(self._address, self._factor, size, floor, self._inverse, self._work, found)
+        dense_factors.factor(self._address, self._factor, size, floor, self._inverse, self._work, found)
         DENSE.learn(operations, now() - begun)
         self.dependent, self.negative = _read(found)
         self.flops += operations
@@ -103,7 +103,7 @@ class DenseCholesky:
         x = np.array(right, dtype=np.float64)
         if x.shape != (self._size,):
             raise InvalidProblem(f"the right side has shape {x.shape}, and {self._size} rows were chosen")
-        cholesky.solve(self._factor, self._size, x)
+        dense_factors.solve(self._factor, self._size, x)
         return x
 
     def border(self, columns: NDArray[np.float64], corner: NDArray[np.float64]) -> Border | None:
@@ -126,23 +126,23 @@ class Border:
         count, size = columns.shape
         address, inverse = cholesky._address, cholesky._inverse
         reduced, schur = columns.reshape(-1).copy(), corner.reshape(-1).copy()
-        work = np.empty(max(count, 1) * kernels.BLOCK)
-        kernels.solve_lower_many(address, cholesky._factor, size, reduced, count, inverse, work)
-        kernels.subtract_gram(address, reduced, size, count, schur, np.empty(count * size))
+        work = np.empty(max(count, 1) * dense_factors.BLOCK)
+        dense_factors.solve_lower_many(address, cholesky._factor, size, reduced, count, inverse, work)
+        dense_factors.subtract_gram(address, reduced, size, count, schur, np.empty(count * size))
         floor = dependence(size + count) * np.abs(corner).max(axis=1, initial=0.0)
         exchange = np.empty(count, dtype=np.int64)
-        if lu.factor(address, schur, count, floor, exchange, inverse, work) != 0:
+        if dense_factors.factor_lu(address, schur, count, floor, exchange, inverse, work) != 0:
             return None
         return Border(cholesky, reduced, schur, exchange)
 
     def solve(self, right: Vector, extra: Vector) -> tuple[Vector, Vector]:
         """The solution for the old rows and for the new ones."""
         x, z = np.array(right), np.array(extra)
-        kernels.forward(self.cholesky._factor, x.size, x)
-        kernels.dot_columns(self.reduced, x.size, z.size, x, z)  # extra - B^T A^-1 right
-        lu.solve(self.schur, z.size, self.exchange, z)
-        kernels.times_columns(self.reduced, x.size, z.size, z, x)
-        kernels.backward(self.cholesky._factor, x.size, x)
+        dense_factors.forward(self.cholesky._factor, x.size, x)
+        dense_factors.dot_columns(self.reduced, x.size, z.size, x, z)  # extra - B^T A^-1 right
+        dense_factors.solve_lu(self.schur, z.size, self.exchange, z)
+        dense_factors.times_columns(self.reduced, x.size, z.size, z, x)
+        dense_factors.backward(self.cholesky._factor, x.size, x)
         return x, z
 
 
@@ -152,7 +152,7 @@ class SparseCholesky:
     `ordering` is a name that `perp.linalg.order` knows. The pattern of A is analysed once (or given as a `Plan`,
     which any number of factors can share); `factor(data)` takes other numbers for the same pattern (the `data` of the
     sorted csr array `matrix`), and works only on supernodes whose numbers changed, and on their ancestors in the
-    elimination tree; the result is the same, bit for bit, as when all is done anew. Rows that depend on earlier ones
+    elimination tree; the result is the same, bit for bit, as when all is recomputed. Rows that depend on earlier ones
     (`dependent` of them, found by a pivot at rounding level) rest: their unknown is 0. `definite` promises that there
     are none, however small a pivot gets.
     """
@@ -176,8 +176,9 @@ class SparseCholesky:
         self._marked = np.zeros(plan.symbolic.supernodes, dtype=np.bool_)
         self._position = np.empty(self.n, dtype=np.int64)
         self._spread = np.empty(plan.tallest, dtype=np.int64)
-        self._product, self._inverse = np.empty(plan.largest_product), aligned(cholesky.BLOCK * cholesky.BLOCK)
-        self._work = np.empty(max(plan.tallest * min(cholesky.BLOCK, plan.widest), 1))
+        self._product = np.empty(plan.largest_product)
+        self._inverse = aligned(dense_factors.BLOCK * dense_factors.BLOCK)
+        self._work = np.empty(max(plan.tallest * min(dense_factors.BLOCK, plan.widest), 1))
         self.dependent = self.negative = 0
         self.factorisations = self.partial_factorisations = 0
         self.flops: float = 0.0
@@ -195,7 +196,7 @@ class SparseCholesky:
         return self.plan.matrix
 
     def factor(self, data: Vector, *, anew: bool = False) -> None:
-        """Factor the matrix with these numbers; `anew` does all of it, also what did not change."""
+        """Factor the matrix with these numbers; `anew` recomputes all of it, also what did not change."""
         if np.shape(data) != self.matrix.data.shape:
             raise InvalidProblem(f"data has shape {np.shape(data)}, and the pattern has {self.matrix.nnz} entries")
         self.factor_lower(data[self.plan.source], anew=anew)

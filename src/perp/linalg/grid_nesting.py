@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.kernels.grid import nesting as kernels
-from perp.linalg.preconditioners.grid_factor import MOST_AXES, line_couplings
+from perp.linalg.preconditioners.incomplete_factor import MOST_AXES, line_couplings
 from perp.problems.box import BoxLCP
 from perp.problems.inputs import Vector
 from perp.problems.lcp import LCP

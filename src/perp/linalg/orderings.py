@@ -3,7 +3,7 @@
 Each function takes a SciPy sparse array, of which only the pattern of A + A^T off the diagonal counts, and returns a
 permutation p: p[k] is the row that is eliminated k-th. `analyse` tells what a permutation costs:
 
-    minimum_degree          the usual choice: eliminate whoever has the fewest neighbours
+    minimum_degree          the usual choice: eliminate the row that has the fewest neighbours
     nested_dissection       divide by separators that are eliminated last: better on large grids
     cuthill_mckee           numbers neighbours closely: a narrow band
     reverse_cuthill_mckee   the same band with less fill inside it
@@ -19,11 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from perp.errors import suggest
-from perp.kernels.factors import level_structures as kernels
+from perp.kernels.factors import graphs
 from perp.kernels.factors import minimum_degree as minimum_degree_kernels
-from perp.kernels.factors import twins
 from perp.linalg.symbolic import Graph, Integers, adjacency, predict_flops
 from perp.problems.inputs import require_count
 
@@ -48,22 +49,22 @@ def natural(A: Any) -> Permutation:
 
 
 def cuthill_mckee(A: Any) -> Permutation:
-    """Breadth first from an end of the graph, neighbours by rising degree (Cuthill & McKee 1969)."""
-    graph = adjacency(A)
-    permutation = np.empty(graph.n, dtype=np.int64)
-    by_degree = np.argsort(np.diff(graph.pointers), kind="stable")
-    work = np.empty((3, graph.n), dtype=np.int64)
-    kernels.cuthill_mckee(*graph, by_degree, permutation, np.empty_like(graph.indices), work[0], work[1], work[2])
-    return permutation.astype(np.intp, copy=False)
+    """Breadth first from a row with few neighbours, neighbours by rising degree (Cuthill & McKee 1969)."""
+    return np.ascontiguousarray(reverse_cuthill_mckee(A)[::-1])
 
 
 def reverse_cuthill_mckee(A: Any) -> Permutation:
-    """Cuthill-McKee from the end to the beginning: the same band, never more fill in it (Liu & Sherman 1976)."""
-    return np.ascontiguousarray(cuthill_mckee(A)[::-1])
+    """Cuthill-McKee from the end to the beginning: the same band, never more fill (Liu & Sherman 1976). SciPy's."""
+    graph = adjacency(A)
+    if graph.n == 0:
+        return np.empty(0, dtype=np.intp)
+    pattern = (np.ones(graph.indices.size), graph.indices.astype(np.int32), graph.pointers.astype(np.int32))
+    found = csgraph.reverse_cuthill_mckee(sparse.csr_array(pattern, shape=(graph.n, graph.n)), symmetric_mode=True)
+    return np.asarray(found, dtype=np.intp)
 
 
 def minimum_degree(A: Any) -> Permutation:
-    """Approximate minimum degree (Amestoy, Davis & Duff 1996): eliminate whoever has the fewest neighbours by then."""
+    """Approximate minimum degree (Amestoy, Davis & Duff 1996): eliminate the row with the fewest neighbours by then."""
     twins = _gather_twins(adjacency(A))
     nodes = np.arange(twins.graph.n, dtype=np.int64)
     return twins.expand(_eliminate(twins, nodes, np.zeros_like(nodes)))
@@ -78,8 +79,8 @@ def nested_dissection(A: Any, leaf: int = LEAF) -> Permutation:
     require_count(leaf, "leaf", least=1)
     twins = _gather_twins(adjacency(A))
     nodes, stage = np.empty(twins.graph.n, dtype=np.int64), np.empty(twins.graph.n, dtype=np.int64)
-    work = np.empty((kernels.DISSECTION_ROWS, twins.graph.n + 1), dtype=np.int64)
-    kernels.dissect(*twins.graph, twins.weights, int(leaf), nodes, stage, work)
+    work = np.empty((graphs.DISSECTION_ROWS, twins.graph.n + 1), dtype=np.int64)
+    graphs.dissect(*twins.graph, twins.weights, int(leaf), nodes, stage, work)
     return twins.expand(_eliminate(twins, nodes, stage))
 
 
@@ -110,16 +111,16 @@ class _Twins(NamedTuple):
 def _gather_twins(graph: Graph) -> _Twins:
     """Rows with the same neighbours (themselves included) as one node: three rows a contact, twelve a box on a box."""
     hashes = np.empty(graph.n, dtype=np.uint64)
-    twins.hash_neighbourhoods(*graph, hashes)
+    graphs.hash_neighbourhoods(*graph, hashes)
     twin, mark = np.empty(graph.n, dtype=np.int64), np.empty(graph.n, dtype=np.int64)
-    twins.find_twins(*graph, hashes, np.argsort(hashes, kind="stable"), twin, mark)
+    graphs.find_twins(*graph, hashes, np.argsort(hashes, kind="stable"), twin, mark)
     models, weights = np.unique(twin, return_counts=True)
     if models.size == graph.n:
         return _Twins(graph, np.ones(graph.n, dtype=np.int64), np.arange(graph.n, dtype=np.int64))
     number = np.full(graph.n, -1, dtype=np.int64)
     number[models] = np.arange(models.size)
     pointers, indices = np.empty(models.size + 1, dtype=np.int64), np.empty_like(graph.indices)
-    twins.quotient_graph(*graph, models, number, pointers, indices)
+    graphs.quotient_graph(*graph, models, number, pointers, indices)
     small = Graph(pointers, indices[: pointers[-1]].copy())
     return _Twins(small, weights.astype(np.int64), np.argsort(number[twin], kind="stable"))
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.kernels.factors import elimination_tree as kernels
+from perp.kernels.factors import supernodal as kernels
 from perp.problems.inputs import freeze
 
 Integers = NDArray[np.int64]

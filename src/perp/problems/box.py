@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
@@ -52,6 +53,9 @@ class BoxLCP(Problem):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return BoxLCP, (self.A, self.b, self.lower, self.upper)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        return {"kind": np.array("box"), "lower": self.lower, "upper": self.upper}
 
     def to_lcp(self) -> LCPForm:
         """The same problem as an LCP, and the way back; needs at least one finite bound a row.

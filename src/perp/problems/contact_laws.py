@@ -36,6 +36,9 @@ DIMENSIONS = {
 }
 """How many rows a contact may have, and which."""
 
+SURFACE, WIDE_SURFACE = 1.0 + 2.0**-50, 1.0 + 2.0**-48
+"""A point that leaves a cone or a disc by rounding alone counts as inside, so that projecting twice changes nothing."""
+
 
 def require_dimension(dimension: Any) -> None:
     """Refuse a number of rows that no contact has."""
@@ -113,10 +116,6 @@ def find_levers(friction: Vector, dimension: int) -> Matrix:
         strength = find_strength(friction)[:, None]
         levers[:, 1:] = np.divide(friction, strength, out=np.zeros_like(friction), where=strength > 0.0)
     return freeze(levers)
-
-
-SURFACE, WIDE_SURFACE = 1.0 + 2.0**-50, 1.0 + 2.0**-48
-"""A point that leaves a cone or a disc by rounding alone counts as inside, so that projecting twice changes nothing."""
 
 
 def nearest_of_contacts(problem: ContactProblem, x: Vector) -> Vector:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem, suggest
-from perp.kernels.contacts import cones, contact_bounds
+from perp.kernels.measures import projection
 from perp.problems.box import checked_bounds
 from perp.problems.contact_laws import (
     checked_friction,
@@ -216,7 +216,7 @@ class ContactProblem(Problem):
             projected[: self.contact_rows] = nearest_of_contacts(self, projected)
             projected[self.contact_rows :] = np.clip(projected[self.contact_rows :], self.lower, self.upper)
         else:
-            contact_bounds.project_contacts(*self.law, self.lower, self.upper, projected)
+            projection.project_contacts(*self.law, self.lower, self.upper, projected)
         return projected
 
     def with_rows(self, A: MatrixLike, b: VectorLike, lower: PerRow, upper: PerRow) -> ContactProblem:
@@ -330,6 +330,17 @@ class ContactProblem(Problem):
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(ContactProblem, **self._others()), (self.A, self.b, self.friction, self.model)
 
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        softness = {"contact_compliance": self.contact_compliance} if self.is_compliant else {}
+        return softness | {
+            "kind": np.array("contact"),
+            "model": np.array(self.model),
+            "dimension": np.array(self.dimension, dtype=np.int64),
+            "friction": self.friction,
+            "lower": self.lower,
+            "upper": self.upper,
+        }
+
     def __repr__(self) -> str:
         others = self.n - self.contact_rows
         softest = f", compliance up to {self.contact_compliance.max():.3g}" if self.is_compliant else ""
@@ -343,7 +354,12 @@ class ContactProblem(Problem):
 @cache
 def _law_numbers() -> dict[str, np.uint64]:
     """The kernels' number for what bounds the impulse of a contact; in two dimensions a disc is an interval to them."""
-    return {"box": cones.BOXES, "cone": cones.DISCS, "convex": cones.CONES, "disc": cones.FIXED_DISCS}
+    return {
+        "box": projection.BOXES,
+        "cone": projection.DISCS,
+        "convex": projection.CONES,
+        "disc": projection.FIXED_DISCS,
+    }
 
 
 def _count_extra_rows(extra_rows: int | None, lower: Any, upper: Any, n: int) -> int:

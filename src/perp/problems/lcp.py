@@ -7,6 +7,7 @@ from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perp.problems.box import BoxLCP
 from perp.problems.inputs import MatrixLike, PerRow, Vector, VectorLike, freeze
@@ -57,6 +58,9 @@ class LCP(Problem):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LCP, (self.A, self.b)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        return {"kind": np.array("lcp")}
 
     def to_box(self) -> BoxLCP:
         """The same problem with its bounds written out."""

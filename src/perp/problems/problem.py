@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from perp.errors import MethodRefused
-from perp.kernels.contacts import cones
+from perp.errors import FileFormatError, MethodRefused
+from perp.kernels.measures import projection
 from perp.problems import info
 from perp.problems.inputs import MatrixLike, PerRow, Vector, VectorLike, as_vector, freeze
 from perp.problems.operators import Operator, as_operator
@@ -69,7 +70,7 @@ class Problem(ABC):
     @property
     def law(self) -> tuple[np.uint64, np.uint64, Vector]:
         """What kernels are told of contacts: rows of each, the number of what bounds them, and coefficients."""
-        return np.uint64(1), cones.BOXES, NO_CONTACTS
+        return np.uint64(1), projection.BOXES, NO_CONTACTS
 
     @property
     def frictional(self) -> ContactProblem | None:
@@ -141,6 +142,10 @@ class Problem(ABC):
         make, (_, own, *others) = parts
         made: Self = make(A, own if b is None else b, *others)
         return made
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Of which kind it is and what sets it apart: what a file keeps beside A and b."""
+        raise FileFormatError(f"perp has no way to save a {type(self).__name__}")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} with {self.n} unknowns, {self.A.form} A>"

@@ -20,7 +20,7 @@ from math import inf
 
 import numpy as np
 
-from perp.kernels.gradient import admm as kernels
+from perp.kernels.gradient import first_order as kernels
 from perp.problems.inputs import Vector
 
 DEPENDENT = 1e-10

@@ -7,7 +7,7 @@ from time import perf_counter
 
 from perp.problems.friction import ContactProblem
 from perp.problems.models.fixed_box import fixed_box
-from perp.problems.models.frictionless import frictionless
+from perp.problems.models.restatement import frictionless
 from perp.solvers.api import solve
 from perp.solvers.method import Method
 from perp.solvers.results import Result

@@ -29,6 +29,21 @@ if TYPE_CHECKING:
 MOST_DENSE_ROWS = 20_000
 """A full matrix of so many rows takes 3.2 GB."""
 
+T = TypeVar("T")
+
+KEY = "perp.about"
+"""Where the metadata of a field keep it."""
+
+PRECONDITIONERS = tuple(BY_NAME)
+"""Words for recipes with their default options."""
+
+ELIMINATION_ORDERS = (*ORDERINGS, "best")
+
+RELAXATION_NAMES = ("over_relaxation", "overrelaxation", "relaxation_factor", "SOR factor")
+"""What others call a factor of over-relaxation, beside omega and w."""
+
+SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
 
 def require_choices(options: object, **choices: Sequence[str]) -> None:
     """`require_choices(self, order=ORDERS)`: raise ValueError where an attribute is none of the words for it."""
@@ -45,12 +60,6 @@ def space_objection(problem: Problem, name: str, space: str) -> str | None:
     if space == "body" and problem.A.factored is None:
         return f"{name}='body' needs a factored A, and this one is {problem.A.form}"
     return None
-
-
-T = TypeVar("T")
-
-KEY = "perp.about"
-"""Where the metadata of a field keep it."""
 
 
 @dataclass(frozen=True)
@@ -102,14 +111,6 @@ def option_docs(method: type[Method]) -> dict[str, About]:
     return {each.name: each.metadata[KEY] for each in fields(method) if KEY in each.metadata}
 
 
-RELAXATION_NAMES = ("over_relaxation", "overrelaxation", "relaxation_factor", "SOR factor")
-"""What others call a factor of over-relaxation, beside omega and w."""
-
-PRECONDITIONERS = tuple(BY_NAME)
-"""Words for recipes with their default options."""
-
-ELIMINATION_ORDERS = (*ORDERINGS, "best")
-
 SPACE = About(
     "how free rows are solved for: with a dense or a sparse matrix, in the velocities of the bodies where A is factored"
     " (body), with the eliminated unknowns put back (augmented), or the cheapest of these (auto)",
@@ -158,9 +159,6 @@ SOFTENING = About(
 )
 
 PIVOT_LIMIT = About("pivots of a friction row before `regularisation` is added to it first", at_least=1)
-
-
-SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
 def read_words(method: type[Method], words: Mapping[str, str]) -> dict[str, Any]:

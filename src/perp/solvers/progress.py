@@ -20,6 +20,8 @@ from perp.solvers.results import NamedAccess, Result, Row
 SCIPY_NAME = "intermediate_result"
 """A callback whose one parameter has this name gets it by name, as from `scipy.optimize.minimize`."""
 
+logger: logging.Logger = logging.getLogger("perp")
+
 
 @dataclass(frozen=True, eq=False)
 class Progress(NamedAccess):
@@ -72,7 +74,6 @@ def _wants_name(callback: Callable[..., Any]) -> bool:
     return [(one.name, one.kind in by_name) for one in parameters] == [(SCIPY_NAME, True)]
 
 
-logger: logging.Logger = logging.getLogger("perp")
 logger.addHandler(logging.NullHandler())
 
 

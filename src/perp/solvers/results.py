@@ -17,6 +17,15 @@ from perp.problems.problem import Problem
 from perp.problems.residual_scale import scaled_residual
 from perp.problems.residuals import Residuals, Watch, active_mask, verify
 
+Row = tuple[int, float, float, float, int]
+"""iteration, seconds, residual, merit, active"""
+
+SHOWN = 6
+"""Entries of x that are shown: as many as that, or the first and last half of them."""
+
+LABEL = 17
+"""Width of the column of labels."""
+
 
 class NamedAccess:
     """The values of a frozen dataclass, and those of its properties that `other_names` lists, by name; nothing to set.
@@ -96,10 +105,6 @@ class Status(Enum):
 
     def __int__(self) -> int:
         return self.code
-
-
-Row = tuple[int, float, float, float, int]
-"""iteration, seconds, residual, merit, active"""
 
 
 @dataclass(frozen=True)
@@ -241,13 +246,6 @@ class BestAnswer:
         else:
             np.copyto(self._aside, answer)
         self._is_last = False
-
-
-SHOWN = 6
-"""Entries of x that are shown: as many as that, or the first and last half of them."""
-
-LABEL = 17
-"""Width of the column of labels."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,9 @@ from perp.problems.inputs import Vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
 
+ROWS_AT_ONCE = 256
+"""Of a dense matrix that is searched for its worst pair of entries."""
+
 
 def symmetric_scales(problem: Problem) -> Vector:
     """The diagonal of D; 1 where A_ii is zero or not known."""
@@ -24,10 +27,6 @@ def symmetric_scales(problem: Problem) -> Vector:
         known = diagonal != 0.0
         scales[known] = np.exp2(np.rint(-0.5 * np.log2(np.abs(diagonal[known]))))
     return scales
-
-
-ROWS_AT_ONCE = 256
-"""Of a dense matrix that is searched for its worst pair of entries."""
 
 
 def asymmetry_objection(problem: Problem) -> str | None:

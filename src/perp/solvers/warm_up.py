@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.gallery import contact_like
-from perp.gallery.contact_jacobian import contact_jacobian
+from perp.gallery.geometry import contact_jacobian
 from perp.linalg import krylov
 from perp.linalg.cholesky import DenseCholesky
 from perp.linalg.free_systems import choose_system
@@ -131,11 +131,11 @@ def _warm_up_cone_newton(forms: list[Operator]) -> None:
 
 
 def _warm_up_krylov(bodies: FactoredOperator) -> None:
-    """Every preconditioner that has kernels, and the three Krylov methods."""
+    """Every preconditioner that has kernels, and both Krylov methods."""
     problem = ContactProblem(bodies, -np.ones(6), 0.5)
     for preconditioner in ("block_jacobi", "symmetric_gauss_seidel", "imaginary_ic0", "ict"):
         solve(problem, BlockPrincipal(linear="pcg", preconditioner=preconditioner))
-    for solver in (krylov.cg, krylov.minres, krylov.gmres):
+    for solver in (krylov.cg, krylov.gmres):
         solver(lambda v: 2.0 * v, np.ones(2), tolerance=0.0, max_iterations=2)
     for model in ("cone", "convex"):
         for method in (APGD(), ADMM()):

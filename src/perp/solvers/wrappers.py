@@ -19,6 +19,8 @@ from perp.problems.residuals import Watch
 from perp.solvers.method import Method, S, State, misfit
 from perp.solvers.results import Status
 
+COUNTER = "warm_up_iterations"
+
 
 @dataclass
 class BestState(State, Generic[S]):
@@ -108,9 +110,6 @@ class BestSoFar(Method[BestState[S]], Generic[S]):
 def best_so_far(method: Method[S]) -> BestSoFar[S]:
     """`perp.solve(problem, method=perp.best_so_far(perp.PSOR(relaxation=1.9)))`."""
     return BestSoFar(method)
-
-
-COUNTER = "warm_up_iterations"
 
 
 @dataclass

@@ -226,10 +226,11 @@ def find_islands(frame: Frame, report: StepReport | None) -> tuple[NDArray[np.in
     bodies = len(frame.position)
     moves = np.ones(bodies, dtype=np.bool_)
     pairs: NDArray[Any] = frame.contacts.bodies
-    if report is not None and isinstance(report.problem, ContactProblem):
-        A = report.problem.A.factored
+    contacts = None if report is None else report.problem.frictional
+    if contacts is not None:
+        A = contacts.A.factored
         if A is not None and A.paired is not None and A.paired.body_count == bodies:
-            pairs = _pairs_of_rows(report.problem, A.paired.bodies.reshape(-1, 2))
+            pairs = _pairs_of_rows(contacts, A.paired.bodies.reshape(-1, 2))
             if isinstance(A.mass, BodyMasses | PlanarMasses):
                 moves = np.isfinite(A.mass.mass)
     return name_islands(pairs, moves)
@@ -291,8 +292,8 @@ class ContactNumbers:
     @staticmethod
     def of_step(report: StepReport | None, contacts: int) -> ContactNumbers:
         """Those of the step's own contacts, which are so many."""
-        problem = None if report is None else report.problem
-        if report is None or not isinstance(problem, ContactProblem) or problem.contacts != contacts:
+        problem = None if report is None else report.problem.frictional
+        if report is None or problem is None or problem.contacts != contacts:
             return ContactNumbers.unknown(contacts)
         return measure_contacts(problem, report.x, _known_slack(report))
 

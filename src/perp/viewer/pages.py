@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from perp.errors import MissingExtra
-from perp.problems.files.replacement import replacing
+from perp.problems.files.guard import replacing
 
 PAGE_FOLDER = Path(__file__).parent / "page"
 """Where `make viewer` puts the page, and wheels have it."""

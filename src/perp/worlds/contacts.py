@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem, suggest
 from perp.kernels.contacts import point_contacts
-from perp.kernels.worlds import touches
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, require_count, require_number
 
@@ -110,7 +109,7 @@ def carry_impulses(old: Contacts, x: Vector, new: Contacts, match: NDArray[np.in
     d = new.dimension
     start = np.zeros(rows)
     frames = (np.ascontiguousarray(contacts.frame).reshape(-1) for contacts in (old, new))
-    touches.carry(np.uint64(d), match, np.array(x), *frames, start)
+    point_contacts.carry(np.uint64(d), match, np.array(x), *frames, start)
     others = x[d * len(old) :]
     if others.size == rows - d * len(new):
         start[d * len(new) :] = others

@@ -1,4 +1,4 @@
-"""Performance profiles: what Dolan and Moré's definition says of them, and a table made by hand."""
+"""Performance profiles, times to a residual, and the guard of comparisons."""
 
 from __future__ import annotations
 
@@ -8,16 +8,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_rows import row_of, solved_row
+from made_rows import history_row, row_of, solved_row
 
 from perp.lab.analysis.profiles import (
+    Arrival,
+    arrival_curve,
+    draw_arrivals,
     draw_profile,
     find_profile,
+    find_void_groups,
+    first_arrival,
+    is_idle,
     iterations_of,
     method_of,
     problem_of,
     seconds_of,
 )
+from perp.lab.runs.row import DONE
 from perp.lab.work.recipes import gallery
 from perp.lab.work.solve import solve_task
 
@@ -146,3 +153,122 @@ def test_methods_that_were_not_run_on_a_problem_may_count_as_not_having_solved_i
     assert (somewhere.problems, somewhere.left_out) == (2, 0)
     assert somewhere.share("a", inf) == 1.0
     assert somewhere.share("b", inf) == 0.5
+
+
+def test_the_first_check_at_or_below_counts_with_the_preparation_and_nothing_is_interpolated():
+    row = history_row([1.0, 0.1, 0.3, 0.01], setup=0.5)
+    assert first_arrival(row, 1.0) == Arrival(True, 0.5, 0.0)
+    assert first_arrival(row, 0.5) == Arrival(True, 1.5, 1.0)
+    assert first_arrival(row, 0.1) == Arrival(True, 1.5, 1.0)
+    assert first_arrival(row, 0.05) == Arrival(True, 3.5, 3.0)
+    assert first_arrival(row, 0.001) == Arrival(False, inf, inf)
+
+
+def test_a_residual_that_is_not_a_number_is_never_reached():
+    assert not first_arrival(history_row([nan, nan]), 1e3).reached
+    assert first_arrival(history_row([nan, 0.5]), 0.5).iteration == 1.0
+
+
+def test_a_row_without_a_history_arrives_at_its_end():
+    row = solved_row(residual=1e-9, iterations=7.0, seconds=2.0, setup_seconds=1.0)
+    assert first_arrival(row, 1e-8) == Arrival(True, 3.0, 7.0)
+    assert first_arrival(row, 1e-10) == Arrival()
+    assert first_arrival(solved_row(residual=nan), 1.0) == Arrival()
+
+
+def test_a_history_without_times_arrives_at_no_known_time():
+    row = history_row([1.0, 0.1], series={"residual": np.array([1.0, 0.1]), "iteration": np.array([0.0, 1.0])})
+    assert first_arrival(row, 0.1) == Arrival(True, inf, 1.0)
+
+
+def test_giving_up_early_does_not_make_the_median_faster():
+    rows = [history_row([1.0, 0.1], seed=0), history_row([1.0, 1.0, 0.1], seed=1), history_row([1.0], seed=2)]
+    curve = arrival_curve(rows, [1.0, 0.1, 0.01])
+    np.testing.assert_array_equal(curve.iterations, [0.0, 2.0, inf])  # the median of 1, 2 and never is 2, not 1.5
+    np.testing.assert_array_equal(curve.seconds, [0.5, 2.5, inf])
+    np.testing.assert_allclose(curve.share, [1.0, 2 / 3, 0.0])
+
+
+def test_lower_residuals_take_longer_and_fewer_problems_reach_them():
+    generator = np.random.default_rng(5)
+    rows = [history_row(list(10.0 ** generator.uniform(-8, 1, 30)), seed=seed) for seed in range(9)]
+    curve = arrival_curve(rows)
+    assert np.all(curve.iterations[1:] >= curve.iterations[:-1])
+    assert np.all(np.diff(curve.share) <= 0.0)
+
+
+def test_no_rows_reach_nothing():
+    curve = arrival_curve([], [1.0, 0.1])
+    assert not np.isfinite(curve.seconds).any()
+    np.testing.assert_array_equal(curve.share, [0.0, 0.0])
+
+
+def test_lines_end_where_half_of_the_problems_are_out_of_reach():
+    pytest.importorskip("matplotlib")
+    from perp.lab.plots import new_figure
+
+    figure, axes = new_figure(1, 2)
+    curves = {"pgs": arrival_curve([history_row([1.0, 0.1])], [1.0, 0.1, 0.01]), "lost": arrival_curve([], [1.0])}
+    for panel, by in zip(axes, ("seconds", "iterations"), strict=True):
+        first, second = draw_arrivals(panel, curves, by=by)
+        np.testing.assert_array_equal(first.get_ydata(), [1.0, 0.1])
+        assert second.get_ydata().size == 0
+        assert panel.get_xscale() == panel.get_yscale() == "log"
+    figure.draw_without_rendering()
+    with pytest.raises(ValueError, match="by='furlongs'"):
+        draw_arrivals(axes[0], curves, by="furlongs")
+
+
+def idle(count, group="easy", **numbers):
+    return [solved_row(seed=seed, group=group, **({"iterations": 0.0} | numbers)) for seed in range(count)]
+
+
+def busy(count, group="easy", **others):
+    return [solved_row(seed=100 + seed, group=group, **others) for seed in range(count)]
+
+
+def test_a_fifth_of_idle_rows_is_the_most_that_a_comparison_bears():
+    assert find_void_groups(idle(2) + busy(8)) == {}
+    assert list(find_void_groups(idle(3) + busy(7))) == ["easy"]
+
+
+def test_rows_that_end_with_nothing_free_are_idle_too():
+    rows = idle(2) + idle(2, iterations=9.0, active=0.0) + busy(6)
+    assert find_void_groups(rows) == {
+        "easy": "40% of 10 rows had nothing to do: 2 converged without an iteration, 2 more to a point at which "
+        "nothing is free"
+    }
+
+
+def test_groups_are_judged_apart():
+    assert list(find_void_groups(idle(5) + busy(50, "hard") + idle(5, "hard"))) == ["easy"]
+
+
+def test_a_failure_at_the_start_is_not_idleness():
+    rows = busy(5, status="BREAKDOWN", iterations=0.0) + busy(5, status="ITERATION_LIMIT", active=0.0)
+    assert not any(map(is_idle, rows))
+    assert find_void_groups(rows) == {}
+
+
+def test_crashes_do_not_thin_out_the_idle_rows():
+    crashed = [row_of(solve_task(gallery("fluid_like", 27, k), "psor", {}, group="easy"), "CRASHED") for k in range(50)]
+    assert list(find_void_groups(idle(3) + busy(7) + crashed)) == ["easy"]
+    assert find_void_groups(crashed) == {}
+
+
+def test_measurements_that_know_no_iterations_are_exempt():
+    task = solve_task(gallery("fluid_like", 27), "", {}, group="fill")
+    assert find_void_groups([row_of(task, DONE, entries=12.0)] * 5) == {}
+    assert find_void_groups([row_of(task, DONE, active=0.0)] * 5) == {}
+    mixed = [row_of(task, DONE, active=0.3)] * 40 + idle(3, "fill") + busy(7, "fill")
+    assert list(find_void_groups(mixed)) == ["fill"]
+
+
+def test_one_missing_number_leaves_the_other_to_tell():
+    assert list(find_void_groups(idle(4, iterations=nan, active=0.0))) == ["easy"]
+    assert list(find_void_groups(idle(4, active=nan))) == ["easy"]
+    assert find_void_groups(idle(4, iterations=nan)) == {}  # something is free
+
+
+def test_no_rows_are_no_comparison():
+    assert find_void_groups([]) == {}

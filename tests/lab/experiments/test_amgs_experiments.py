@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from lab_experiments import judge_all, quick_rows
 
-from perp.lab.claims.claim import Claim
-from perp.lab.claims.verdict import Outcome, judge
+from perp.lab.claims import Claim, Outcome, judge
 from perp.lab.experiments.amgs.contestants import ALPHAS, HALF, PGS, scaled
 from perp.lab.experiments.amgs.whole_simulation import geometric_mean, rank_correlation
 from perp.lab.experiments.catalogue import find_experiment

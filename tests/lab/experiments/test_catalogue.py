@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from importlib.resources import files
 
 import pytest
 from made_experiments import made_experiment, make_tasks
 
-from perp.lab.claims.claim import parse_claims
+from perp.lab.claims import parse_claims
 from perp.lab.experiments.catalogue import FILES, Effort, all_experiments, find_effort, find_experiment
 from perp.lab.publication.report import SOURCES
-from perp.lab.runs.task import canonical
+from perp.lab.runs.task import canonical, find_work
 from perp.solvers.roster import BY_NAME
 from perp.solvers.stopping import Stopping
 
@@ -36,7 +35,7 @@ def test_an_experiment_says_what_it_is(identity):
 def test_its_claims_are_those_of_its_file(identity):
     experiment = find_experiment(identity)
     package, _, name = f"perp.lab.experiments.{FILES[identity]}".rpartition(".")
-    text = files(package).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    text = files(package).joinpath(f"{name.rpartition(':')[2].lower()}.toml").read_text(encoding="utf-8")
     assert parse_claims(text) == experiment.claims
     assert experiment.claims
 
@@ -57,7 +56,7 @@ def test_tasks_are_plain_data_with_keys_of_their_own(identity, quick):
     for task in tasks:
         written = canonical(task.content)
         assert canonical(json.loads(written)) == written
-        assert callable(importlib.import_module(f"perp.lab.work.{task.work}").perform)
+        assert callable(find_work(task.work))
         assert isinstance(task.stopping, Stopping)
         if task.work in ("solve", "simulate"):
             assert task.method == "auto" or task.method in BY_NAME

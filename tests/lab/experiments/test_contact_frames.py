@@ -9,12 +9,17 @@ import pytest
 from scipy import sparse
 
 from perp import LCP, BoxLCP, scenes
-from perp.lab.runs.perform import perform
-from perp.lab.work.contact_frames import FixedBoxLead, contact_frames, make_frames, solve_exactly
-from perp.lab.work.frame_facts import condition_number
-from perp.lab.work.metered_preconditioner import MeteredRecipe, Tally, read_recipe
-from perp.lab.work.softened_friction import find_shifts, soften
-from perp.lab.work.solve_frames import solve_frames_task
+from perp.lab.runs.process import perform
+from perp.lab.work.contact_frames import (
+    FixedBoxLead,
+    condition_number,
+    contact_frames,
+    find_shifts,
+    make_frames,
+    soften,
+    solve_exactly,
+)
+from perp.lab.work.solve_frames import MeteredRecipe, Tally, read_recipe, solve_frames_task
 from perp.linalg.preconditioners import ICT, ImaginaryIC0
 
 pytest.importorskip("mujoco")

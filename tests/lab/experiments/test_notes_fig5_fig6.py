@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from lab_experiments import judge_all, quick_rows
 
-from perp.lab.analysis.guard import find_void_groups
-from perp.lab.claims.verdict import Outcome, judge
+from perp.lab.analysis.profiles import find_void_groups
+from perp.lab.claims import Outcome, judge
 from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.notes import fig5, fig6
 from perp.lab.experiments.notes.papers_methods import FISCHER, MINIMUM_MAP
-from perp.lab.runs.measurement import TIME_OUT, Measurement
+from perp.lab.runs.row import TIME_OUT, Measurement
 
 FIGURES = ("notes-fig5", "notes-fig6")
 

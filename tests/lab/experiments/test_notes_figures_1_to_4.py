@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from lab_experiments import judge_all, quick_rows
 
-from perp.lab.claims.verdict import Outcome
+from perp.lab.claims import Outcome
 from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.notes import fig2, fig3, fig4
 from perp.lab.experiments.notes.merit_readings import line, merit, rate, reach
-from perp.lab.runs.measurement import DONE, FAILED, Measurement
-from perp.lab.runs.row import select
-from perp.lab.work.merits_of_notes import MERITS
+from perp.lab.runs.row import DONE, FAILED, Measurement, select
+from perp.lab.work.merits import MERITS
 from perp.lab.work.num4lcp_problems import make_num4lcp
 from perp.lab.work.recipes import make_instance
 from perp.problems.residuals import measure as measure_point

@@ -7,12 +7,12 @@ import pytest
 from lab_experiments import judge_all, quick_rows
 
 import perp
-from perp.lab.claims.verdict import Outcome
+from perp.lab.claims import Outcome
 from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.notes import psd
 from perp.lab.experiments.notes.papers_methods import FISCHER, MINIMUM_MAP, PGS, PSOR, Criteria
-from perp.lab.runs.perform import perform
-from perp.lab.work.merits_of_notes import MERITS, measure_merits
+from perp.lab.runs.process import perform
+from perp.lab.work.merits import MERITS, measure_merits
 from perp.lab.work.num4lcp_problems import make_num4lcp, num4lcp
 from perp.lab.work.recipes import gallery
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from lab_experiments import judge_all, quick_rows
 
-from perp.lab.claims.verdict import Outcome
+from perp.lab.claims import Outcome
 from perp.lab.experiments.catalogue import find_experiment
 from perp.lab.experiments.notes import table2
-from perp.lab.experiments.notes.final_states import NAMES, count_states
 from perp.lab.experiments.notes.papers_methods import (
     FISCHER,
     FISCHER_OURS,
@@ -26,10 +25,12 @@ from perp.lab.experiments.notes.robustness_runs import (
     CONTACT_PUBLISHED,
     FLUID,
     FLUID_PUBLISHED,
+    NAMES,
+    count_states,
     rows_of,
 )
 from perp.lab.experiments.notes.table3 import order_and_factor, solved
-from perp.lab.runs.measurement import CRASHED, Measurement
+from perp.lab.runs.row import CRASHED, Measurement
 
 TABLES = ("notes-table1", "notes-table2", "notes-table3")
 

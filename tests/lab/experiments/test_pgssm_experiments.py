@@ -10,11 +10,11 @@ from lab_experiments import judge_all, quick_rows
 
 import perp
 from perp import gallery
-from perp.lab.claims.verdict import Outcome, judge
+from perp.lab.claims import Outcome, judge
 from perp.lab.experiments.catalogue import find_experiment
-from perp.lab.experiments.pgssm import blowup, fig3, simulated, variants
+from perp.lab.experiments.pgssm import blowup, fig3, figure2, variants
 from perp.lab.experiments.pgssm.figure2 import CASES
-from perp.lab.work.printed_pgs_sm import Ledger, PrintedPGSSM
+from perp.lab.work.pgs_sm import Ledger, PrintedPGSSM
 from perp.lab.work.recipes import make_scene
 from perp.lab.work.touching_rows import solve_touching, touching_rows
 from perp.solvers.splitting.subspace import PGSSM
@@ -112,22 +112,22 @@ def test_costs_of_pgs_are_its_iterations(folder):
 
 def test_boxes_slide_as_coulomb_says(folder):
     rows = quick_rows("pgssm-5.1", folder)
-    assert variants.slide(rows, simulated.AS_PRINTED) == pytest.approx(1.0, abs=1e-6)
+    assert variants.slide(rows, figure2.AS_PRINTED) == pytest.approx(1.0, abs=1e-6)
 
 
 def test_pgs_lets_a_heavy_box_sink_and_pgs_sm_does_not(folder):
     rows = quick_rows("pgssm-blowup", folder)
-    pgs, sm = (simulated.run_of(rows, "masses 1:100", who) for who in (simulated.PGS, simulated.AS_PRINTED))
+    pgs, sm = (figure2.run_of(rows, "masses 1:100", who) for who in (figure2.PGS, figure2.AS_PRINTED))
     assert sm["way"] < 1e-9 < 1e-4 < pgs["way"]
 
 
 def test_a_run_whose_energy_is_too_large_counts_as_blown_up(folder):
     rows = list(quick_rows("pgssm-blowup", folder))
-    blown = simulated.blow_ups(rows, simulated.AS_PRINTED)
+    blown = figure2.blow_ups(rows, figure2.AS_PRINTED)
     place = next(k for k, row in enumerate(rows) if row.name == "PGS-SM" and row.group == CASES[4].name)
     rows[place] = replace(rows[place], found=replace(rows[place].found, status="BLOWN_UP"))
-    assert simulated.count(simulated.blow_ups(rows, simulated.AS_PRINTED)) == simulated.count(blown) + 1
-    assert simulated.blow_ups(rows[1:], simulated.PGS) is None
+    assert figure2.count(figure2.blow_ups(rows, figure2.AS_PRINTED)) == figure2.count(blown) + 1
+    assert figure2.blow_ups(rows[1:], figure2.PGS) is None
 
 
 def test_spikes_costs_and_rest_are_read_from_curves(folder):

@@ -7,19 +7,16 @@ import pytest
 from lab_experiments import judge_all, quick_rows
 
 from perp.gallery import make
-from perp.lab.claims.verdict import Outcome, judge
+from perp.lab.claims import Outcome, judge
 from perp.lab.experiments.catalogue import find_experiment
-from perp.lab.experiments.slides.by_size import gather_by_size, mean_by_size, median_by_size
 from perp.lab.experiments.slides.intermediate import cost_by_size
-from perp.lab.runs.perform import perform
+from perp.lab.experiments.slides.shared import gather_by_size, mean_by_size, median_by_size
+from perp.lab.runs.process import perform
 from perp.lab.runs.row import select
-from perp.lab.work.error_curve import error_curve_task
-from perp.lab.work.lcp_run import lcp_run_task
+from perp.lab.work.lcp_run import describe, eigenvalues, lcp_run_task
 from perp.lab.work.printed_schemes import fischer_newton, printed_scheme_task, two_step
 from perp.lab.work.recipes import gallery, scene
-from perp.lab.work.sequence import draw, sequence, sequence_task
-from perp.lab.work.solutions import solutions_task
-from perp.lab.work.spectrum import describe, eigenvalues
+from perp.lab.work.sequence import draw, error_curve_task, sequence, sequence_task, solutions_task
 
 IDS = ("slides-basic", "slides-intermediate", "slides-advanced")
 NEEDS_A_QP_SOLVER = "QP"

@@ -10,15 +10,13 @@ import numpy as np
 import pytest
 from lab_experiments import judge_all
 
-from perp.lab.claims.verdict import Outcome, judge
+from perp.lab.claims import Outcome, judge
 from perp.lab.experiments.catalogue import FILES, find_experiment
 from perp.lab.experiments.thesis import fig6_3, table6_2, table6_4
-from perp.lab.experiments.thesis.frame_clouds import frame_points, rank_correlation
-from perp.lab.experiments.thesis.paired_frames import count_ratio, time_ratio, time_ratios
+from perp.lab.experiments.thesis.frames import count_ratio, frame_points, rank_correlation, time_ratio, time_ratios
 from perp.lab.experiments.thesis.scenes import BPP, BPP_PCG, OURS, PGCG, SCENES, find_row
-from perp.lab.runs.measurement import DONE, FAILED, Measurement
-from perp.lab.runs.perform import perform
-from perp.lab.runs.row import LabRow
+from perp.lab.runs.process import perform
+from perp.lab.runs.row import DONE, FAILED, LabRow, Measurement
 
 pytest.importorskip("mujoco")
 

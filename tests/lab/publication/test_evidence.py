@@ -7,7 +7,7 @@ from dataclasses import replace
 from made_experiments import MemoryStore, made_experiment, made_rows, make_tasks, raise_always
 from made_rows import row_of
 
-from perp.lab.claims.verdict import Outcome
+from perp.lab.claims import Outcome
 from perp.lab.publication.evidence import examine, gather
 
 

@@ -12,9 +12,8 @@ import pytest
 
 from perp.errors import MissingExtra
 from perp.lab.runs.circumstances import observe
-from perp.lab.runs.measurement import Measurement
-from perp.lab.runs.row import LabRow
-from perp.lab.runs.schema import CIRCUMSTANCES, COLUMNS
+from perp.lab.runs.parquet import CIRCUMSTANCES, COLUMNS
+from perp.lab.runs.row import LabRow, Measurement
 from perp.lab.runs.store import RowStore
 from perp.lab.work.recipes import gallery
 from perp.lab.work.solve import solve_task

@@ -17,8 +17,7 @@ from perp.lab.runs import cluster
 from perp.lab.runs.circumstances import observe
 from perp.lab.runs.cluster import ClusterError
 from perp.lab.runs.driver import run_tasks
-from perp.lab.runs.measurement import CRASHED, DONE, Measurement
-from perp.lab.runs.row import LabRow
+from perp.lab.runs.row import CRASHED, DONE, LabRow, Measurement
 from perp.lab.runs.store import RowStore
 
 pytest.importorskip("duckdb")

@@ -11,11 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from lab_deeds import HERE, deed, is_alive, log_lines, times_begun, wait_until
 
-from perp.lab.runs import driver, isolation
-from perp.lab.runs.driver import Silence, run_tasks
+from perp.lab.runs import driver, isolation, runner
+from perp.lab.runs.driver import run_tasks
 from perp.lab.runs.isolation import CannotStart, FreshProcesses
-from perp.lab.runs.lock import FolderInUse, locked
-from perp.lab.runs.measurement import CRASHED, DONE, FAILED, OUT_OF_MEMORY, TIME_OUT
+from perp.lab.runs.limits import FolderInUse, locked
+from perp.lab.runs.row import CRASHED, DONE, FAILED, OUT_OF_MEMORY, TIME_OUT
+from perp.lab.runs.runner import Reporter
 from perp.lab.runs.store import RowStore
 
 pytest.importorskip("duckdb")
@@ -41,7 +42,7 @@ except KeyboardInterrupt:
 """A run of which three tasks finish, and two wait for a file."""
 
 
-class Listener(Silence):
+class Listener(Reporter):
     def __init__(self):
         self.told = []
 
@@ -138,7 +139,7 @@ def test_fresh_interpreters_end_when_they_are_not_needed_any_more(tmp_path):
 
 @linux_only
 def test_a_server_that_is_killed_is_replaced_and_its_tasks_are_begun_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(driver, "ATTEMPTS", 2)
+    monkeypatch.setattr(runner, "ATTEMPTS", 2)
     tasks = [deed("kill_server"), deed("work", 1), deed("work", 2)]
     outcome = run_tasks(tasks, tmp_path, workers=1)
     rows = rows_by_name(tmp_path, tasks)
@@ -196,7 +197,7 @@ def test_one_run_at_a_time_is_at_work_in_a_folder(tmp_path):
 
 
 def test_nothing_is_started_where_there_is_nothing_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(driver, "LocalExecutor", None)
+    monkeypatch.setattr(driver, "open_processes", None)
     assert (run_tasks([], tmp_path).run, RowStore(tmp_path).read()) == (0, {})
 
 

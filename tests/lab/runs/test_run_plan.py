@@ -9,11 +9,9 @@ from lab_deeds import deed
 
 from perp.errors import MissingExtra
 from perp.lab.runs.circumstances import code_fingerprint, observe
-from perp.lab.runs.forecast import Forecast
-from perp.lab.runs.measurement import CRASHED, DONE, FAILED, OUT_OF_MEMORY, TIME_OUT, TROUBLE, Measurement
-from perp.lab.runs.perform import perform
-from perp.lab.runs.plan import Policy, make_plan, merge_equal
-from perp.lab.runs.row import LabRow
+from perp.lab.runs.plan import Forecast, Policy, make_plan, merge_equal
+from perp.lab.runs.process import perform
+from perp.lab.runs.row import CRASHED, DONE, FAILED, OUT_OF_MEMORY, TIME_OUT, TROUBLE, LabRow, Measurement
 from perp.lab.runs.store import RowStore
 from perp.solvers.reformulation.bridges import name_missing
 

@@ -15,7 +15,7 @@ import perp
 from perp.errors import InvalidProblem
 from perp.gallery import box_stack
 from perp.problems.models.fixed_box import fixed_box
-from perp.problems.models.frictionless import frictionless
+from perp.problems.models.restatement import frictionless
 from perp.problems.models.stewart_trinkle import stewart_trinkle
 
 

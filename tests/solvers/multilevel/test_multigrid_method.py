@@ -12,7 +12,7 @@ from scipy import sparse
 import perp
 from perp import gallery
 from perp.errors import MethodRefused
-from perp.linalg.multigrid.level_table import COARSEST
+from perp.linalg.multigrid.hierarchy import COARSEST
 from perp.problems.operators import StencilOperator
 from perp.solvers.multilevel.multigrid import Multigrid
 from perp.solvers.results import Status

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import perp
 from perp import BlockPrincipal, BoxLCP, gallery
-from perp.kernels.pivoting import parametric as kernels
+from perp.kernels.measures import index_sets as kernels
 from perp.linalg import choose_system
 from perp.solvers.pivoting.parametric import Path
 from perp.solvers.symmetry import symmetric_scales

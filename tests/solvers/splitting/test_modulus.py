@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import perp
 from perp import gallery
-from perp.errors import MethodRefused
 from perp.solvers.splitting.modulus import AMAOR, AMGS, AMJ, AMSOR, MAOR, MGS, MJ, MSOR
 
 MEMBERS = (MJ, MGS, MSOR, MAOR, AMJ, AMGS, AMSOR, AMAOR)
@@ -191,76 +190,12 @@ def test_a_standstill_is_told_apart_from_a_pause_by_forgetting():
     np.testing.assert_array_equal(state.sweeper.u, state.x)
 
 
-def released_late(n=20):
-    """A line whose first row is held at its upper bound while the others come down from above, and is then let go."""
-    A = 2.0 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
-    upper = np.full(n, np.inf)
-    upper[0] = 1.0
-    return perp.BoxLCP(A, -A @ np.full(n, 0.9), 0.0, upper), np.full(n, 10.0)
-
-
-def test_the_printed_box_winds_up_at_an_upper_bound():
-    problem, x0 = released_late()
-    excess = {}
-    for form in ("corrected", "printed"):
-        method = AMGS(form=form, alpha=0.4)
-        state = method.start(problem, problem.project(x0))
-        method.step(problem, state, 30)
-        excess[form] = state.sweeper.u[0] - problem.upper[0]
-    assert excess["printed"] > 10.0 * excess["corrected"] > 0.0
-
-
-def test_what_the_printed_box_has_wound_up_must_be_unwound():
-    problem, x0 = released_late()
-    corrected, printed = (
-        perp.solve(problem, AMGS(form=form, alpha=0.4), x0=x0, check_every=1, max_iterations=5000)
-        for form in ("corrected", "printed")
-    )
-    assert corrected.success
-    assert printed.iterations > 1.3 * corrected.iterations
-
-
-def test_past_an_upper_bound_the_printed_u_grows_without_end():
-    problem = perp.BoxLCP([[1.0]], [-3.0], 0.0, 1.0)
-    state = (method := AMGS(form="printed")).start(problem, np.zeros(1))
-    method.step(problem, state, 100)
-    assert state.x[0] == 1.0
-    assert state.sweeper.u[0] == pytest.approx(3.0 + 99 * 2.0)  # by -y / A_11 = 2 every time
-    state = (method := AMGS()).start(problem, np.zeros(1))
-    method.step(problem, state, 100)
-    assert state.sweeper.u[0] == pytest.approx(3.0)
-
-
-@given(strategies.lcps(), st.floats(0.1, 1.0))
-def test_without_upper_bounds_the_printed_form_is_the_corrected_one(problem, alpha):
-    *_, printed = iterates(problem, AMGS(form="printed", alpha=alpha), 6)
-    *_, corrected = iterates(problem, AMGS(alpha=alpha), 6)
-    np.testing.assert_allclose(printed, corrected, rtol=1e-12, atol=1e-12)
-
-
-def test_the_printed_form_sweeps_body_pairs_as_their_matrix():
-    problem = gallery.make("boxed_stack", n=48).problem
-    boxed = [perp.BoxLCP(A, problem.b, 0.0, 0.5) for A in (problem.A, problem.A.to_dense())]
-    (*_, pairs), (*_, dense) = (iterates(box, AMGS(form="printed", alpha=0.3), 20) for box in boxed)
-    np.testing.assert_allclose(pairs, dense, rtol=1e-10, atol=1e-12)
-
-
-def test_the_printed_form_refuses_what_it_was_not_made_for():
-    stack = gallery.make("box_stack", n=48).problem
-    for problem in (stack, perp.BoxLCP(np.eye(2), np.ones(2), -1.0, 1.0)):
-        with pytest.raises(MethodRefused, match="0 <= lower"):
-            perp.solve(problem, AMGS(form="printed"))
-    with pytest.raises(ValueError, match="gamma is 1"):
-        AMGS(form="printed", gamma=1.0)
-
-
 @pytest.mark.parametrize(
     ("member", "options", "words"),
     [
         (AMGS, {"gamma": 0.0}, "gamma is 0.0"),
         (AMGS, {"alpha": -1.0}, "alpha is -1.0"),
         (AMGS, {"omega": "diag"}, "did you mean 'diagonal'"),
-        (AMGS, {"form": "fixed"}, "form is 'fixed'"),
         (MSOR, {"relaxation": 0.0}, "relaxation is 0.0"),
         (AMAOR, {"acceleration": -0.1}, "acceleration is -0.1"),
     ],

@@ -11,7 +11,7 @@ from perp.errors import MethodRefused
 from perp.gallery import box_stack
 from perp.problems.models.change import carry_over, under_model
 from perp.problems.models.fixed_box import fixed_box
-from perp.problems.models.frictionless import frictionless
+from perp.problems.models.restatement import frictionless
 from perp.problems.models.stewart_trinkle import stewart_trinkle
 from perp.solvers.wrappers import warm_started_by
 

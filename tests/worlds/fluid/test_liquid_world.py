@@ -11,8 +11,8 @@ import pytest
 import perp
 from perp.errors import InvalidProblem, StateNotFinite
 from perp.kernels.fluid import motion as fluid_motion
+from perp.kernels.fluid import motion as fluid_walls
 from perp.kernels.fluid import pressure as fluid_pressure
-from perp.kernels.fluid import walls as fluid_walls
 from perp.recording.frame import LiquidFrame
 from perp.worlds.fluid import BallTank, BoxTank, LiquidReport, LiquidWorld, Turned, seed_particles
 

@@ -21,7 +21,7 @@ import math
 import numpy as np
 
 from perp.kernels.compile import inlined, part
-from perp.kernels.contacts.cones import BOXES, CONES, DISCS, tangent_limit
+from perp.kernels.measures.projection import BOXES, CONES, DISCS, tangent_limit
 
 INVERSE, A_1, A_2, S_1, S_2, COSINE, SINE = (np.uint64(k) for k in range(1, 8))
 W_1, W_2, W_COSINE, W_SINE = (np.uint64(k) for k in range(8, 12))

@@ -11,8 +11,7 @@ import math
 import numpy as np
 
 from perp.kernels.compile import inlined, kernel, part
-from perp.kernels.contacts.cones import BOXES, CONES, SURFACE, tangent_limit
-from perp.kernels.measures.projection import limited, natural
+from perp.kernels.measures.projection import BOXES, CONES, SURFACE, box_merit, fischer, limited, natural, tangent_limit
 from perp.kernels.measures.residuals import (
     ACTIVE,
     BOUND_VIOLATION,
@@ -28,7 +27,6 @@ from perp.kernels.measures.residuals import (
     add_row,
 )
 from perp.kernels.measures.watching import ROUNDING, watch_rows
-from perp.kernels.newton.fischer import box_merit, fischer
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""Fields on a grid and points between their places: linear interpolation, its transpose, and ways to go on.
+"""Fields on a grid and points between their places: interpolation, ways to go on, and particles to the grid and back.
 
 A field has one number at each of `shape` = (n0, n1, n2) places, flat, in C order; in the plane n0 is 1. A point is
 given by its index coordinates (a, b, c), so that a whole number is a place of the field. Beyond the first and the last
@@ -6,7 +6,7 @@ place a field goes on as it ends: walls all around are mirrors of what lies betw
 
 On a staggered grid numbers stand in the middle of cells or of faces. `frame` = (origin of three axes, 1 / spacing)
 turns a position into coordinates of cells, and `offset`, half a cell or none along each axis, those into coordinates of
-a field.
+a field. `dimension` numbers make a particle in `position` and `velocity`.
 """
 
 from __future__ import annotations
@@ -115,3 +115,46 @@ def extend(shape, layers, field, known):
         if changed == U0 or unknown == U0:
             break
     return unknown
+
+
+# -- particles: linear weights both ways (Zhu & Bridson 2005, "Animating Sand as a Fluid") -----------------------------
+
+
+@kernel
+def count_particles(position, dimension, frame, offset, shape, amount, field):
+    """Add `amount` for each particle, spread over the places around it."""
+    for particle in range(np.uint64(position.size) // dimension):
+        a, b, c = index_of(position, dimension * particle, dimension, frame, offset)
+        spread(field, shape, a, b, c, amount)
+
+
+@kernel
+def collect_velocity(position, velocity, dimension, axis, frame, offset, shape, weight, field):
+    """The mean of one component of the velocities around each place, and its weight: momentum over mass.
+
+    `axis` counts from the first component of a particle. Places that no particle is near have weight 0 and velocity 0.
+    """
+    field[:] = 0.0
+    weight[:] = 0.0
+    for particle in range(np.uint64(position.size) // dimension):
+        at = dimension * particle
+        a, b, c = index_of(position, at, dimension, frame, offset)
+        spread(field, shape, a, b, c, velocity[at + axis])
+        spread(weight, shape, a, b, c, 1.0)
+    for at in range(np.uint64(field.size)):
+        if weight[at] > 0.0:
+            field[at] /= weight[at]
+
+
+@kernel
+def return_velocity(position, velocity, dimension, axis, frame, offset, shape, flip, old, new, out):
+    """v+ = u_new(x) + flip (v - u_old(x)) for one component.
+
+    flip = 0 is PIC: particles take over the velocity of the grid, and lose what it cannot hold. flip = 1 is FLIP: they
+    take over its change.
+    """
+    for particle in range(np.uint64(position.size) // dimension):
+        at = dimension * particle
+        a, b, c = index_of(position, at, dimension, frame, offset)
+        kept = velocity[at + axis] - sample(old, shape, a, b, c)
+        out[at + axis] = sample(new, shape, a, b, c) + flip * kept

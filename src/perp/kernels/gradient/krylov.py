@@ -58,34 +58,6 @@ def turn(beta, z, q):
 
 
 @kernel
-def lanczos(v, older, newer, over_older, over_newer, y):
-    """y -= over_older older; alpha = v · y; y -= over_newer alpha newer: the three-term recurrence. Returns alpha."""
-    for i in range(np.uint64(y.size)):
-        y[i] -= over_older * older[i]
-    alpha = dot(v, ZERO, y, np.uint64(y.size))
-    factor = over_newer * alpha
-    for i in range(np.uint64(y.size)):
-        y[i] -= factor * newer[i]
-    return alpha
-
-
-@kernel
-def minres_step(epsilon, delta, over_gamma, phi, v, w_older, w_old, x):
-    """w = (v - epsilon w_older - delta w_old) / gamma, written over w_older; x += phi w."""
-    for i in range(np.uint64(x.size)):
-        w_older[i] = (v[i] - epsilon * w_older[i] - delta * w_old[i]) * over_gamma
-        x[i] += phi * w_older[i]
-
-
-@kernel
-def minres_residual(keep, factor, v, r):
-    """r = keep r - factor v; returns r · r."""
-    for i in range(np.uint64(r.size)):
-        r[i] *= keep
-    return subtract_all(r, factor, v)
-
-
-@kernel
 def orthogonalise(basis, count, w, column):
     """Take from w its parts along the first `count` rows of the (flat) basis, one by one (modified Gram-Schmidt).
 

@@ -1,4 +1,4 @@
-"""Products and sweeps on a grid whose couplings are one number an axis. (How a grid is walked: `grid_sweeping`.)
+"""Products and sweeps on a grid whose couplings are one number an axis. (How a grid is walked: `sweeping.py`.)
 
 With A_cc = diagonal[c] and cz, cy, cx between a cell and its neighbours along z, y, x (none outside the grid):
 

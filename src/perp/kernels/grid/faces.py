@@ -1,6 +1,6 @@
-"""Products and sweeps on a grid with a coupling of its own on every face. (How a grid is walked: `grid_sweeping`.)
+"""Products and sweeps on a grid with a coupling of its own on every face. (How a grid is walked: `sweeping.py`.)
 
-The kernels and their arguments are those of `grid_constant`, with three arrays in the place of cz, cy, cx:
+The kernels and their arguments are those of `constant.py`, with three arrays in the place of cz, cy, cx:
 
     z_faces[c] = A[c, c - ny nx],   z_faces[c + ny nx] = A[c, c + ny nx]           n + ny nx numbers
     y_faces[c] = A[c, c - nx],      y_faces[c + nx] = A[c, c + nx]                 n + nx

@@ -1,4 +1,4 @@
-"""Products and sweeps on a grid, written once for both storages of its couplings (`grid_constant` and `grid_faces`).
+"""Products and sweeps on a grid, written once for both storages of its couplings (`constant.py` and `faces.py`).
 
 A grid has nz planes of ny rows of nx cells, cell (z, y, x) stands at (z ny + y) nx + x; one with fewer axes has leading
 sizes of 1. A colour is the parity of z + y + x: 0 is red, 1 is black. A red cell has black neighbours only, so that
@@ -17,8 +17,6 @@ A storage gives three functions:
     others(storage, i, rows, spatial, left, right, x)
                                      (A x)_i without A_ii x_i, for x = left, right in the cells before and after i
     along(storage, i, forward)       A[i, i - 1], or A[i, i + 1] where `forward` is false
-
-(After a change here touch `grid_constant.py` and `grid_faces.py`: see compile.py.)
 """
 
 from __future__ import annotations

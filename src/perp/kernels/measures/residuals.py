@@ -10,9 +10,18 @@ import math
 import numpy as np
 
 from perp.kernels.compile import inlined, kernel
-from perp.kernels.contacts.cones import CONES, DISCS, FIXED_DISCS, cone_natural, project_on_cone, tangent_limit
-from perp.kernels.measures.projection import disc_factor, limited, natural
-from perp.kernels.newton.fischer import box_merit
+from perp.kernels.measures.projection import (
+    CONES,
+    DISCS,
+    FIXED_DISCS,
+    box_merit,
+    cone_natural,
+    disc_factor,
+    limited,
+    natural,
+    project_on_cone,
+    tangent_limit,
+)
 
 RESIDUAL = 0  #             max |natural map| with each row's slack scaled: what a solver stops by
 NATURAL_MAX = 1  #          max |x - clip(x - y)|

@@ -20,9 +20,18 @@ import math
 import numpy as np
 
 from perp.kernels.compile import inlined, kernel
-from perp.kernels.contacts.cones import CONES, DISCS, FIXED_DISCS, cone_natural, tangent_limit
-from perp.kernels.measures.projection import disc_factor, limited, natural
-from perp.kernels.newton.fischer import box_merit, fischer
+from perp.kernels.measures.projection import (
+    CONES,
+    DISCS,
+    FIXED_DISCS,
+    box_merit,
+    cone_natural,
+    disc_factor,
+    fischer,
+    limited,
+    natural,
+    tangent_limit,
+)
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)

@@ -1,6 +1,6 @@
 """The finest level of projected multigrid: what sweeps and corrections do there, in one pass over the memory each.
 
-`smooth` walks through the grid as `grid_sweeping` does, one stage behind the other:
+`smooth` walks through the grid as `grid/sweeping.py` does, one stage behind the other:
 
     take a step     x_c <- clip(x_c + length d_c, lower_c, upper_c)                           (where `is_stepping`)
     sweep           `count` red-black sweeps with over-relaxation, the colour `first` first
@@ -8,9 +8,10 @@
                     (where `is_looking`)
 
 `propose` makes of the coarse levels' v the way d = clip(x + length P v, lower, upper) - x, and measures it one plane
-behind, y · d and d · A d: along x + t d the objective is f + t y · d + t^2 / 2 d · A d.
+behind, y · d and d · A d: along x + t d the objective is f + t y · d + t^2 / 2 d · A d. `measure_plane` does so in the
+plane of two ways.
 
-Sizes, couplings and tables are those of `multigrid_levels`; `bounded`: as in `grid_constant`.
+Sizes, couplings and tables are those of `rows.py`; `bounded`: as in `grid/constant.py`.
 """
 
 from __future__ import annotations
@@ -22,11 +23,109 @@ from perp.kernels.grid import constant as grid_constant
 from perp.kernels.grid import faces as grid_faces
 from perp.kernels.grid.sweeping import CELLS, DEPTH, slack_of_row, turned, visit_colour
 from perp.kernels.measures.projection import clip
-from perp.kernels.multigrid.steps import dot_rows
-from perp.kernels.multigrid.table import level_cells, level_halved, level_sizes
-from perp.kernels.multigrid.transfer import gather_rows, interpolate_row
+from perp.kernels.multigrid.rows import (
+    gather_rows,
+    interpolate_row,
+    level_cells,
+    level_halved,
+    level_sizes,
+    product_constant,
+    product_faces,
+)
 
-ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
+ZERO, ONE, TWO, THREE, FOUR = (np.uint64(k) for k in range(5))
+
+
+# -- after a cycle: the least f in the plane of two ways ---------------------------------------------------------------
+
+
+@kernel
+def keep_free(free, s):
+    """s = 0 in all cells that are not free."""
+    for c in range(np.uint64(s.size)):
+        s[c] = s[c] if free[c] else 0.0
+
+
+@inlined
+def dot_rows(u, at, v, start, n):
+    """The sum of u[at + i] v[start + i]."""
+    whole = n - n % FOUR
+    s0 = s1 = s2 = s3 = 0.0
+    for i in range(ZERO, whole, FOUR):
+        s0 += u[at + i] * v[start + i]
+        s1 += u[at + i + ONE] * v[start + i + ONE]
+        s2 += u[at + i + TWO] * v[start + i + TWO]
+        s3 += u[at + i + THREE] * v[start + i + THREE]
+    for i in range(whole, n):
+        s0 += u[at + i] * v[start + i]
+    return (s0 + s1) + (s2 + s3)
+
+
+@inlined
+def product_of_row(product_row, storage, z, y, sizes, diagonal, v, line):
+    if sizes[0] > ONE:
+        product_row(storage, z, y, sizes, True, diagonal, v, line)
+    else:
+        product_row(storage, z, y, sizes, False, diagonal, v, line)
+
+
+@inlined
+def measure_plane_rows(product_row, storage, sizes, diagonal, b, x, d, s, line, second):
+    nz, ny, nx = sizes
+    slope_d = slope_s = dd = ds = ss = 0.0
+    for z in range(nz):
+        for row in range(ny):
+            at = (z * ny + row) * nx
+            product_of_row(product_row, storage, z, row, sizes, diagonal, x, line)
+            for j in range(nx):
+                line[j] += b[at + j]
+            slope_d += dot_rows(d, at, line, ZERO, nx)
+            slope_s += dot_rows(s, at, line, ZERO, nx)
+            product_of_row(product_row, storage, z, row, sizes, diagonal, d, line)
+            product_of_row(product_row, storage, z, row, sizes, diagonal, s, second)
+            dd += dot_rows(d, at, line, ZERO, nx)
+            ds += dot_rows(s, at, line, ZERO, nx)
+            ss += dot_rows(s, at, second, ZERO, nx)
+    return slope_d, slope_s, dd, ds, ss
+
+
+@kernel
+def measure_plane(nz, ny, nx, cz, cy, cx, has_faces, fz, fy, fx, diagonal, b, x, d, s, line, second):
+    """(A x + b) · d, (A x + b) · s, d · A d, d · A s and s · A s in one pass."""
+    if has_faces:
+        return measure_plane_rows(product_faces, (fz, fy, fx), (nz, ny, nx), diagonal, b, x, d, s, line, second)
+    return measure_plane_rows(product_constant, (cz, cy, cx), (nz, ny, nx), diagonal, b, x, d, s, line, second)
+
+
+@kernel
+def subtract_from(x, base):
+    """base = x - base."""
+    for c in range(np.uint64(x.size)):
+        base[c] = x[c] - base[c]
+
+
+@kernel
+def project_combination(along_way, way, along_last, last, lower, upper, x, d):
+    """d = clip(x + along_way way + along_last last, lower, upper) - x; returns how many cells met a bound."""
+    clipped = 0
+    for c in range(np.uint64(x.size)):
+        to = x[c] + (along_way * way[c] + along_last * last[c])
+        clipped += to < lower[c] or to > upper[c]
+        d[c] = clip(to, lower[c], upper[c]) - x[c]
+    return clipped
+
+
+@kernel
+def lengthen(length, d, way, lower, upper, x, last):
+    """x += length d, and last = way + length d."""
+    for c in range(np.uint64(x.size)):
+        step = length * d[c]
+        x[c] = clip(x[c] + step, lower[c], upper[c])
+        last[c] = way[c] + step
+
+
+# -- sweeps and corrections --------------------------------------------------------------------------------------------
+
 
 around_constant, others_constant = grid_constant.around, grid_constant.others
 around_faces, others_faces = grid_faces.around, grid_faces.others
@@ -56,7 +155,7 @@ def mark_row(at, nx, bounded, lower, upper, x, y, free):
 
 @inlined
 def walk(around, others, storage, stages, first, sizes, bounded, vectors, length, d, diagonal, y, free):
-    """All stages; like `grid_sweeping.walk_colours`, each one plane and one row behind the last."""
+    """All stages; like `walk_colours` in `grid/sweeping.py`, each one plane and one row behind the last."""
     nz, ny, nx = sizes
     is_stepping, count, is_looking = stages
     _, _, b, lower, upper, x, _ = vectors
@@ -186,7 +285,7 @@ def propose(
 ):  # fmt: skip
     """Returns y · d, d · A d, and how many cells met a bound; `value` is v of the coarse levels, of which there is one.
 
-    Axes are turned as in `grid_sweeping`, those of the coarse level with them.
+    Axes are turned as in `grid/sweeping.py`, those of the coarse level with them.
     """
     nz, ny, nx = level_sizes(table, ZERO)
     halved_z, halved_y, halved_x = level_halved(table, ZERO)

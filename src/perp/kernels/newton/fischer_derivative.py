@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from perp.kernels.compile import inlined, kernel
-from perp.kernels.newton.fischer import fischer
+from perp.kernels.measures.projection import fischer
 
 TINY = 1e-150
 """Below it squares underflow."""

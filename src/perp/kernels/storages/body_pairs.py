@@ -6,24 +6,21 @@ body make its inverse mass, one cache line: 1/m, then xx, yy, zz, xy, xz, yz of 
 The velocity v = M^-1 J^T x is kept up to date, so that A is never formed (AMGS eq. 16; NOTES section 6).
 
 What sweeps take for their storage is (bodies, jacobian, inverse_mass, scaled, compliance), with a copy of J scaled by
-M^-1 for the rows after the contacts.
+M^-1 for the rows after the contacts. What a caller hands over is copied into this layout and checked in one pass.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from perp.kernels.compile import kernel, uncounted
+from perp.kernels.compile import inlined, kernel, uncounted
 from perp.kernels.measures.projection import clip, disc_factor
 from perp.kernels.sweeps.sweeping import pass_over_rows, sweep
 
-U2 = np.uint64(2)
-U3 = np.uint64(3)
-U6 = np.uint64(6)
-U8 = np.uint64(8)
-U12 = np.uint64(12)
-U36 = np.uint64(36)
 U = tuple(np.uint64(k) for k in range(12))
+U1, U2, U3, U4, U5, U6, U8, U12, U36 = (np.uint64(k) for k in (1, 2, 3, 4, 5, 6, 8, 12, 36))
 
 
 @uncounted
@@ -203,3 +200,83 @@ def sweep_rows(count, order, storage, vectors):
 @kernel
 def sweep_contacts(count, order, contact, storage, vectors):
     sweep(project_contact, project_row, count, order, contact, storage, vectors)
+
+
+# -- from what a caller hands over -------------------------------------------------------------------------------------
+
+
+FINE = np.uint64(0)
+OUT_OF_RANGE = np.uint64(1)
+TWICE = np.uint64(2)
+NOT_FINITE = np.uint64(3)
+
+
+@kernel
+def take_pairs(given, blocks, width, count, bodies, jacobian):
+    """Copy m x 2 body numbers, -1 for the world, and their `width` numbers each, zeros for the world.
+
+    Returns what is wrong first, and where: FINE and 0, OUT_OF_RANGE and the place in `given`, TWICE and the row,
+    NOT_FINITE and the place in `blocks`.
+    """
+    for row in range(np.uint64(given.size) // U2):
+        for place in range(U2 * row, U2 * row + U2):
+            body = given[place]
+            if body < -1 or body >= count:
+                return OUT_OF_RANGE, place
+            bodies[place] = count if body == -1 else body
+            for k in range(place * width, place * width + width):
+                if not math.isfinite(blocks[k]):
+                    return NOT_FINITE, k
+                jacobian[k] = 0.0 if body == -1 else blocks[k]
+        if given[U2 * row] == given[U2 * row + U1] and given[U2 * row] != -1:
+            return TWICE, row
+    return FINE, np.uint64(0)
+
+
+# -- J v, with the immovable body at the end of v, and the diagonal blocks of J M^-1 J^T -------------------------------
+
+
+@kernel
+def times_bodies(bodies, jacobian, v, out):
+    """Six velocities a body."""
+    for i in range(np.uint64(out.size)):
+        a, b = np.uint64(bodies[U2 * i]), np.uint64(bodies[U2 * i + U1])
+        out[i] = row_dot(jacobian, U12 * i, v, U6 * a, U6 * b)
+
+
+@inlined
+def weigh(inverse_mass, m, jacobian, j):
+    """M_body^-1 times one body's part of a row of J."""
+    p, q, r = jacobian[j + U3], jacobian[j + U4], jacobian[j + U5]
+    return (
+        inverse_mass[m] * jacobian[j],
+        inverse_mass[m] * jacobian[j + U1],
+        inverse_mass[m] * jacobian[j + U2],
+        inverse_mass[m + U1] * p + inverse_mass[m + U4] * q + inverse_mass[m + U5] * r,
+        inverse_mass[m + U4] * p + inverse_mass[m + U2] * q + inverse_mass[m + U6] * r,
+        inverse_mass[m + U5] * p + inverse_mass[m + U6] * q + inverse_mass[m + U3] * r,
+    )
+
+
+@inlined
+def half_dot(weighted, jacobian, j):
+    """The product of such a part with that of another row, which starts at j."""
+    linear = weighted[0] * jacobian[j] + weighted[1] * jacobian[j + U1] + weighted[2] * jacobian[j + U2]
+    return linear + (weighted[3] * jacobian[j + U3] + weighted[4] * jacobian[j + U4] + weighted[5] * jacobian[j + U5])
+
+
+@kernel
+def blocks_of_bodies(size, bodies, jacobian, inverse_mass, blocks):
+    """Diagonal blocks of J M^-1 J^T, size x size each, flat; the rows of a block act on the same two bodies."""
+    square = size * size
+    for block in range(np.uint64(blocks.size) // square):
+        first = block * size
+        m_a, m_b = U8 * np.uint64(bodies[U2 * first]), U8 * np.uint64(bodies[U2 * first + U1])
+        for p in range(size):
+            row = U12 * (first + p)
+            of_a, of_b = weigh(inverse_mass, m_a, jacobian, row), weigh(inverse_mass, m_b, jacobian, row + U6)
+            for q in range(p + U1):
+                other = U12 * (first + q)
+                entry = half_dot(of_a, jacobian, other) + half_dot(of_b, jacobian, other + U6)
+                blocks[square * block + size * p + q] = entry
+                blocks[square * block + size * q + p] = entry

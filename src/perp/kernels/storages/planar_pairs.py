@@ -60,6 +60,17 @@ def push(v, k, before, mass, normal, tangent, dn, dt):
 
 
 @kernel
+def times_planar(bodies, jacobian, v, out):
+    """Three velocities a body."""
+    for i in range(np.uint64(out.size)):
+        a, b = U3 * np.uint64(bodies[U2 * i]), U3 * np.uint64(bodies[U2 * i + U1])
+        j = U6 * i
+        of_a = jacobian[j] * v[a] + jacobian[j + U1] * v[a + U1] + jacobian[j + U2] * v[a + U2]
+        j += U3
+        out[i] = of_a + (jacobian[j] * v[b] + jacobian[j + U1] * v[b + U1] + jacobian[j + U2] * v[b + U2])
+
+
+@kernel
 def velocity(bodies, jacobian, inverse_mass, x, v):
     """v = M^-1 J^T x."""
     v[:] = 0.0

@@ -1,7 +1,7 @@
-"""Block Gauss-Seidel over contacts between rigid bodies: of any three rows, and at points, with less to read and a
-shorter way. Layout and M^-1 as in body_pairs.py.
+"""Block Gauss-Seidel over contacts between two bodies: rigid ones, with any three rows or at points, and planar ones.
 
-The three rows of a contact at a point are directions d_k and the arms r_a, r_b from the centres of mass,
+Layouts and M^-1 as in body_pairs.py and planar_pairs.py. The three rows of a contact at a point are directions d_k and
+the arms r_a, r_b from the centres of mass,
 
     J_k = [ -d_k   -(r_a x d_k)   d_k   r_b x d_k ]                                               (THESIS eq. A.5),
 
@@ -12,20 +12,38 @@ A visit waits for the velocities that the visit before it wrote, so what counts 
 that it writes itself. Most contacts stick: for them dx = -W^-1 y with nine numbers a contact that are prepared, without
 a division. The rest goes the way of `local_contacts.py`. Bodies that cannot move are not written: their velocity would
 chain all contacts with the ground, one after the other.
+
+Contacts of two rows between bodies in a plane: boxes and discs are intervals there, and a contact by itself is one of
+three cases, each a formula. With W its block of A, S = W_tt - W_nt^2 / W_nn and y its slack at x, `local` holds four
+numbers a contact:
+
+    k + 0  W_nn     + 1  1 / W_nn     + 2  W_nt / W_nn     + 3  1 / S
+
+Convex cones and intervals of given radii are left to local_contacts.py, with its own numbers and a second tangent that
+never moves.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from perp.kernels.compile import kernel, uncounted
-from perp.kernels.contacts.cones import BOXES, DISCS, tangent_limit
-from perp.kernels.contacts.local_contacts import rests, solve_contact
-from perp.kernels.storages.body_pairs import U2, U3, U6, U8, U12, U36, pair_of, project_row, push_contact, row_slack
+from perp.kernels.contacts.local_contacts import rests, solve_contact, solve_convex
+from perp.kernels.measures.projection import BOXES, DISCS, tangent_limit
+from perp.kernels.storages.body_pairs import U1, U2, U3, U6, U8, U12, U36, pair_of, project_row, push_contact, row_slack
+from perp.kernels.storages.planar_pairs import look, row_of
+from perp.kernels.storages.planar_pairs import project_row as project_planar_row
+from perp.kernels.storages.planar_pairs import push_contact as push_planar_contact
+from perp.kernels.storages.planar_pairs import row_slack as planar_row_slack
 from perp.kernels.sweeps.sweeping import sweep
 
 U = tuple(np.uint64(k) for k in range(16))
-U9, U15 = U[9], U[15]
+U4, U9, U15 = U[4], U[9], U[15]
+
+
+# -- rigid bodies ------------------------------------------------------------------------------------------------------
 
 
 @uncounted
@@ -227,3 +245,76 @@ def solve_point(contact, storage, vectors, c):
 @kernel
 def sweep_points(count, order, contact, storage, vectors):
     sweep(solve_point, project_row, count, order, contact, storage, vectors)
+
+
+# -- bodies in a plane -------------------------------------------------------------------------------------------------
+
+
+INVERSE, SHARE, SOFTNESS = U1, U2, U3
+
+
+@kernel
+def prepare_planar(blocks, relaxation, least_share, strongest_coupling, local):
+    """Four numbers a contact from its block of A, divided by `relaxation`, with the limits of `local_blocks.py`."""
+    for c in range(np.uint64(local.size) // U4):
+        w_n, w_t = blocks[U4 * c] / relaxation, blocks[U4 * c + U3] / relaxation
+        inverse = 1.0 / w_n if w_n > 0.0 else 0.0
+        share = 0.5 * (blocks[U4 * c + U1] + blocks[U4 * c + U2]) / relaxation * inverse
+        stiffness = w_t - w_n * share * share
+        if not (abs(share) < strongest_coupling and math.isfinite(stiffness)):
+            share, stiffness = 0.0, 1.0
+        local[U4 * c] = w_n
+        local[U4 * c + INVERSE] = inverse
+        local[U4 * c + SHARE] = share
+        local[U4 * c + SOFTNESS] = 1.0 / max(stiffness, least_share * max(w_n, 0.5 * (w_n + w_t)))
+
+
+@uncounted
+def solve_planar_coulomb(friction, local, k, x_n, x_t, y_n, y_t):
+    """Coulomb's law for one tangent: separate, stick, or slide towards the side at which sticking leaves the interval.
+
+    Where the law allows a contact to separate and to stick, it separates. Sliding is y_n = 0 with x_t = share x_n,
+    share = ± friction: x_n = (-q_n / W_nn) / (1 + share W_nt / W_nn), q_n the slack without the own impulse.
+    Sticking leaves the interval only where that divisor is positive, rounding apart.
+    """
+    coupled = local[k + SHARE]
+    q_n = y_n - local[k] * (x_n + coupled * x_t)
+    if q_n >= 0.0:
+        return 0.0, 0.0
+    dt = (coupled * y_n - y_t) * local[k + SOFTNESS]
+    new_n, new_t = x_n - local[k + INVERSE] * y_n - coupled * dt, x_t + dt
+    if new_n < 0.0 or abs(new_t) > friction * new_n:
+        share = friction if new_t > 0.0 else -friction
+        divisor = 1.0 + share * coupled
+        if divisor > 0.0:
+            new_n = -q_n * local[k + INVERSE] / divisor
+        new_n = max(new_n, 0.0)
+        new_t = share * new_n
+    return new_n, new_t
+
+
+@uncounted
+def solve_planar_pair(contact, storage, vectors, c):
+    """A contact of two rows, solved exactly."""
+    law, cells, friction, local = contact
+    _, b, _, _, x, v = vectors
+    i = U2 * c
+    t = i + U1
+    seen, normal, old_n = look(storage, v, i), row_of(storage, i), x[i]
+    y_n = planar_row_slack(storage, b, seen, normal, i, old_n)
+    if rests(law, old_n, y_n):
+        return
+    tangent, old_t = row_of(storage, t), x[t]
+    y_t = planar_row_slack(storage, b, seen, tangent, t, old_t)
+    new_n, new_t = 0.0, 0.0
+    if law in (BOXES, DISCS):
+        new_n, new_t = solve_planar_coulomb(friction[c], local, c * cells, old_n, old_t, y_n, y_t)
+    else:
+        new_n, new_t, _ = solve_convex(law, friction[c], local, c * cells, old_n, old_t, 0.0, y_n, y_t, 0.0)
+    push_planar_contact(v, seen, normal, tangent, new_n - old_n, new_t - old_t)
+    x[i], x[t] = new_n, new_t
+
+
+@kernel
+def sweep_planar_pairs(count, order, contact, storage, vectors):
+    sweep(solve_planar_pair, project_planar_row, count, order, contact, storage, vectors)

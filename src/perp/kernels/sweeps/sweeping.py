@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.kernels.compile import spliced, uncounted
+from perp.kernels.compile import kernel, spliced, uncounted
 from perp.kernels.measures.projection import clip, disc_factor
 
-ONE, TWO = np.uint64(1), np.uint64(2)
+ONE, TWO = (np.uint64(k) for k in (1, 2))
 
 
 @uncounted
@@ -83,3 +83,26 @@ def project_contact(contact, storage, vectors, c):
     else:
         for t in range(i + ONE, i + width):
             project(storage, vectors, t, -limit, limit)
+
+
+# -- orders ------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def colour_greedily(pointers, neighbours, colours, taken):
+    """Each item in turn gets the least colour that no neighbour before it has; returns how many colours there are.
+
+    `taken` (one number an item more) remembers for which item a colour was last found taken; it starts below zero.
+    """
+    used = 0
+    for i in range(np.uint64(colours.size)):
+        for k in range(np.uint64(pointers[i]), np.uint64(pointers[i + ONE])):
+            j = np.uint64(neighbours[k])
+            if j < i:
+                taken[colours[j]] = i
+        colour = np.uint64(0)
+        while taken[colour] == i:
+            colour += ONE
+        colours[i] = colour
+        used = max(used, colour + ONE)
+    return used

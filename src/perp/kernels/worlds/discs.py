@@ -1,9 +1,9 @@
-"""Which discs touch, or may touch within a step: cells of a uniform grid, and the pairs that they bring together.
+"""Discs in a plane: which of them touch one another or a wall, and the contacts that this makes.
 
 Two discs belong together if their gap is at most a margin and what their velocities close of it within the step. No
 disc gets farther than its reach: its radius, half the margin, and its way in the step, seen from one that moves as
-most of them do. Cells are as wide as the two largest reaches, so that such discs lie in the same cell or in adjacent
-ones.
+most of them do. Cells of a uniform grid are as wide as the two largest reaches, so that such discs lie in the same cell
+or in adjacent ones.
 
 A cell is a pair of whole numbers, and its bucket the sum of its column and a hash of its row: memory grows with the
 discs, not with the room between them, and three cells beside each other are one range of discs. Several cells may share
@@ -12,8 +12,12 @@ a bucket. What is found there is near or not, whatever its cell; only a pair tha
 A few discs that are much larger or much faster than the others would make the cells large, and every cell crowded.
 Those with a reach above a limit (`far`) are in no cell: they are compared with all.
 
-Layout, all flat: two numbers a disc in `position` and `cells`, three in `velocity` (x, y, spin), two a pair in `pairs`;
-`sorted_discs` has x, y and reach of the discs in the order of their buckets, `members` their numbers.
+Walls do not move: half-planes, and segments with both sides and both ends.
+
+Layout, all flat. A disc: two numbers in `position` and `cells`, three in `velocity` (x, y, spin); `sorted_discs` has x,
+y and reach of the discs in the order of their buckets, `members` their numbers. A pair: two numbers in `pairs`. A wall:
+four numbers, a point and the outward unit normal of a half-plane, the two ends of a segment. A contact: `bodies` 2,
+`point` 2, `frame` 4 (normal, tangent), `gap`, `friction`, `restitution` and `identity` 1.
 """
 
 from __future__ import annotations
@@ -22,7 +26,12 @@ import numpy as np
 
 from perp.kernels.compile import inlined, kernel
 
-U0, U1, U2, U3 = (np.uint64(k) for k in range(4))
+U0, U1, U2, U3, U4, U6, U9, U12 = (np.uint64(k) for k in (0, 1, 2, 3, 4, 6, 9, 12))
+
+
+# -- pairs of discs ----------------------------------------------------------------------------------------------------
+
+
 FARTHEST = 2.0**40
 """Cells beyond this number are one: nearer ones are told apart although positions are rounded."""
 ROUNDED = 1.0 + 2.0**-10
@@ -180,3 +189,165 @@ def find_pairs(
         if count <= room:
             count = sort_partners(pairs, first, count)
     return count
+
+
+# -- walls -------------------------------------------------------------------------------------------------------------
+
+
+COINCIDENT = 1e-150
+"""Points nearer than this [m] have no direction from one to the other that could be computed."""
+
+
+@inlined
+def from_wall(x, y, walls, w, is_segment):
+    """Distance of the point (x, y) from wall w, and the unit vector from the wall to it.
+
+    A half-plane has negative distances inside. A point on a segment is taken to be on the left of its direction.
+    """
+    px, py, qx, qy = walls[U4 * w], walls[U4 * w + U1], walls[U4 * w + U2], walls[U4 * w + U3]
+    dx, dy = x - px, y - py
+    if not is_segment[w]:
+        return dx * qx + dy * qy, qx, qy
+    ex, ey = qx - px, qy - py
+    squared = ex * ex + ey * ey
+    along = min(max((dx * ex + dy * ey) / squared, 0.0), 1.0)
+    dx -= along * ex
+    dy -= along * ey
+    distance = np.sqrt(dx * dx + dy * dy)
+    if distance > COINCIDENT:
+        return distance, dx / distance, dy / distance
+    length = np.sqrt(squared)
+    return 0.0, -ey / length, ex / length
+
+
+@kernel
+def find_touched_walls(position, velocity, radius, inverse_mass, walls, is_segment, margin, dt, pairs):
+    """All (disc, wall) that touch or may touch within dt, ordered by disc, then wall; returns how many there are.
+
+    They may if their gap is at most `margin` and what the velocity along the normal closes of it.
+
+    Where there are more than `pairs` has room for, those that do not fit are counted only.
+    """
+    count = U0
+    for i in range(np.uint64(radius.size)):
+        if inverse_mass[i] > 0.0:
+            for w in range(np.uint64(is_segment.size)):
+                distance, nx, ny = from_wall(position[U2 * i], position[U2 * i + U1], walls, w, is_segment)
+                closing = -(velocity[U3 * i] * nx + velocity[U3 * i + U1] * ny)
+                if distance - radius[i] <= margin + dt * max(closing, 0.0):
+                    if U2 * count < np.uint64(pairs.size):
+                        pairs[U2 * count] = i
+                        pairs[U2 * count + U1] = w
+                    count += U1
+    return count
+
+
+# -- contacts: frames, gaps, surfaces, rows of J; and old contacts found among new ones --------------------------------
+
+
+WORLD = np.int64(-1)
+
+
+@inlined
+def write_contact(c, a, b, x, y, nx, ny, gap, bodies, point, frame, gaps):
+    """The tangent is the normal turned to the left by a right angle."""
+    bodies[U2 * c], bodies[U2 * c + U1] = a, b
+    point[U2 * c], point[U2 * c + U1] = x, y
+    frame[U4 * c], frame[U4 * c + U1], frame[U4 * c + U2], frame[U4 * c + U3] = nx, ny, -ny, nx
+    gaps[c] = gap
+
+
+@kernel
+def describe_pairs(
+    pairs, count, position, radius, surface, bodies, point, frame, gaps, friction, restitution, identity
+):
+    """Contacts 0..count - 1, of discs i < j: normal from i to j, point midway between the two surfaces.
+
+    Where the centres coincide, the normal is (0, 1). `surface` has friction and restitution of each disc. Identities,
+    i n + j, grow from contact to contact.
+    """
+    for c in range(count):
+        i, j = np.uint64(pairs[U2 * c]), np.uint64(pairs[U2 * c + U1])
+        x, y = position[U2 * i], position[U2 * i + U1]
+        nx, ny = position[U2 * j] - x, position[U2 * j + U1] - y
+        distance = np.sqrt(nx * nx + ny * ny)
+        if distance > COINCIDENT:
+            nx /= distance
+            ny /= distance
+        else:
+            nx, ny = 0.0, 1.0
+        gap = distance - (radius[i] + radius[j])
+        arm = radius[i] + 0.5 * gap
+        write_contact(c, i, j, x + arm * nx, y + arm * ny, nx, ny, gap, bodies, point, frame, gaps)
+        friction[c] = np.sqrt(surface[U2 * i] * surface[U2 * j])
+        restitution[c] = max(surface[U2 * i + U1], surface[U2 * j + U1])
+        identity[c] = i * np.uint64(radius.size) + j
+
+
+@kernel
+def describe_touched_walls(
+    pairs,
+    first,
+    last,
+    position,
+    radius,
+    surface,
+    walls,
+    is_segment,
+    wall_surface,
+    bodies,
+    point,
+    frame,
+    gaps,
+    friction,
+    restitution,
+    identity,
+):
+    """Contacts first..last - 1, of the world and a disc: normal from the wall to the disc, point on the disc's edge.
+
+    Identities go on after those of pairs of discs: n n + i walls + wall.
+    """
+    n, count = np.uint64(radius.size), np.uint64(is_segment.size)
+    for c in range(first, last):
+        i, w = np.uint64(pairs[U2 * (c - first)]), np.uint64(pairs[U2 * (c - first) + U1])
+        x, y, r = position[U2 * i], position[U2 * i + U1], radius[i]
+        distance, nx, ny = from_wall(x, y, walls, w, is_segment)
+        write_contact(c, WORLD, i, x - r * nx, y - r * ny, nx, ny, distance - r, bodies, point, frame, gaps)
+        friction[c] = np.sqrt(surface[U2 * i] * wall_surface[U2 * w])
+        restitution[c] = max(surface[U2 * i + U1], wall_surface[U2 * w + U1])
+        identity[c] = n * n + i * count + w
+
+
+@kernel
+def write_rows(bodies, frame, gap, radius, row_bodies, jacobian):
+    """The rows of J, normal and tangent a contact, with blocks (x, y, spin) for body a, then for body b.
+
+    With arms p - c from the centres to the contact point, direction d gives the blocks -(d, arm_a × d), (d, arm_b × d)
+    (THESIS A.3-A.6 in the plane). The arms lie along the normal: normals have no leverage, tangents the arm's length.
+    The arms of two discs add up to the distance of the centres, so that no impulse changes the angular momentum.
+    """
+    for c in range(np.uint64(gap.size)):
+        a, b = bodies[U2 * c], bodies[U2 * c + U1]
+        nx, ny, tx, ty = frame[U4 * c], frame[U4 * c + U1], frame[U4 * c + U2], frame[U4 * c + U3]
+        arm_b = radius[np.uint64(b)]
+        k = U12 * c
+        jacobian[k : k + U12] = 0.0
+        if a >= 0:
+            arm_a = radius[np.uint64(a)] + 0.5 * gap[c]
+            arm_b += 0.5 * gap[c]
+            jacobian[k], jacobian[k + U1] = -nx, -ny
+            jacobian[k + U6], jacobian[k + U6 + U1], jacobian[k + U6 + U2] = -tx, -ty, -arm_a
+        jacobian[k + U3], jacobian[k + U4] = nx, ny
+        jacobian[k + U9], jacobian[k + U9 + U1], jacobian[k + U9 + U2] = tx, ty, -arm_b
+        row_bodies[U4 * c], row_bodies[U4 * c + U1] = a, b
+        row_bodies[U4 * c + U2], row_bodies[U4 * c + U3] = a, b
+
+
+@kernel
+def match_sorted(old, new, match):
+    """For each of the new identities the place of the same one among the old, or -1; both lists grow."""
+    k = U0
+    for c in range(np.uint64(new.size)):
+        while k < np.uint64(old.size) and old[k] < new[c]:
+            k += U1
+        match[c] = np.int64(k) if k < np.uint64(old.size) and old[k] == new[c] else np.int64(-1)

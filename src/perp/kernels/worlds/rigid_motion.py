@@ -1,4 +1,5 @@
-"""Rigid bodies in space: inertias that turn with the body, and the semi-implicit Euler step (THESIS eq. 2.2-2.7).
+"""Rigid bodies in space: rotation matrices, inertias that turn with the body, and the semi-implicit Euler step
+(THESIS eq. 2.2-2.7).
 
 Flat arrays: three numbers a position, four a quaternion (w, x, y, z), six a velocity (v, w), nine a rotation or an
 inertia (row by row), eight an inverse mass (layout of body_pairs.py).
@@ -13,7 +14,25 @@ import numpy as np
 from perp.kernels.compile import inlined, kernel
 
 U = tuple(np.uint64(k) for k in range(10))
-U3, U4, U6, U8, U9 = U[3], U[4], U[6], U[8], U[9]
+U1, U2, U3, U4, U5, U6, U7, U8, U9 = U[1], U[2], U[3], U[4], U[5], U[6], U[7], U[8], U[9]
+
+
+@kernel
+def turn_quaternions(orientation, rotation):
+    """R = 1 + 2 s [v]x + 2 [v]x^2 of each unit quaternion (s, v)."""
+    for i in range(np.uint64(orientation.size // 4)):
+        k, at = U4 * i, U9 * i
+        s, x, y, z = orientation[k], orientation[k + U1], orientation[k + U2], orientation[k + U3]
+        rotation[at] = 1.0 - 2.0 * (y * y + z * z)
+        rotation[at + U1] = 2.0 * (x * y - s * z)
+        rotation[at + U2] = 2.0 * (x * z + s * y)
+        rotation[at + U3] = 2.0 * (x * y + s * z)
+        rotation[at + U4] = 1.0 - 2.0 * (x * x + z * z)
+        rotation[at + U5] = 2.0 * (y * z - s * x)
+        rotation[at + U6] = 2.0 * (x * z - s * y)
+        rotation[at + U7] = 2.0 * (y * z + s * x)
+        rotation[at + U8] = 1.0 - 2.0 * (x * x + y * y)
+
 
 REPEATS = 30
 """At most, to find the spin of a turn; a body that turns by 0.1 rad in a step needs some ten, one at rest one."""

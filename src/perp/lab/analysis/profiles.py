@@ -1,23 +1,35 @@
-"""Performance profiles (Dolan & Moré 2002): the share of problems that a method solves within a factor of the best."""
+"""Methods compared: performance profiles (Dolan & Moré 2002), times to a residual, and the guard of comparisons."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from perp.lab.palette import Stroke, assign_strokes
-from perp.lab.plots import name_axes
-from perp.lab.runs.measurement import Column
-from perp.lab.runs.row import LabRow
+from perp.lab.plots import draw_lines, name_axes
+from perp.lab.runs.row import DONE, Column, LabRow
 from perp.lab.runs.task import canonical
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
+
+CLOCK = 1e-7
+"""No time is taken to be shorter [s]: the clock does not tell, and a cost of zero has no ratio."""
+
+STOPPING_ARGUMENTS = ("absolute", "relative", "until", "cost", "sweeps")
+"""Arguments of works that judge for themselves when to stop: with the stop preset they say what is asked."""
+
+LEVELS = np.logspace(0.0, -10.0, 41)
+"""Residuals from 1 to 1e-10, four a decade."""
+
+MOST_IDLE = 0.2
+"""The share of idle rows up to which a comparison stands."""
 
 
 class Measured(Protocol):
@@ -27,13 +39,6 @@ class Measured(Protocol):
     def success(self) -> bool: ...
     @property
     def total_seconds(self) -> float: ...
-
-
-CLOCK = 1e-7
-"""No time is taken to be shorter [s]: the clock does not tell, and a cost of zero has no ratio."""
-
-STOPPING_ARGUMENTS = ("absolute", "relative", "until", "cost", "sweeps")
-"""Arguments of works that judge for themselves when to stop: with the stop preset they say what is asked."""
 
 
 def seconds_of(row: Measured) -> float:
@@ -153,3 +158,127 @@ def draw_profile(
     axes.set_xlim(1.0, right)
     axes.set_ylim(-0.02, 1.04)
     return lines
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """When a history first is at or below a residual; infinite where it never is, or where nothing tells when."""
+
+    reached: bool = False
+    seconds: float = inf
+    """Preparation included."""
+    iteration: float = inf
+
+
+def first_arrival(row: LabRow, level: float) -> Arrival:
+    """The first check with a residual of at most `level`. Nothing is interpolated between checks.
+
+    Rows keep some 400 checks of a long history, spaced geometrically, so that an arrival may be a few per cent late.
+    A row without a history arrives at its end, if at all.
+    """
+    residual = row.series.get("residual")
+    if residual is None or residual.size == 0:
+        if not row["residual"] <= level:
+            return Arrival()
+        return Arrival(True, _known(row.total_seconds), _known(row["iterations"]))
+    (below,) = np.nonzero(residual <= level)  # a residual that is nan is not below
+    if below.size == 0:
+        return Arrival()
+    unknown = np.full(residual.size, inf)
+    seconds, iteration = (row.series.get(name, unknown)[below[0]] for name in ("seconds", "iteration"))
+    return Arrival(True, _known(row["setup_seconds"] + seconds), _known(iteration))
+
+
+def _known(value: float) -> float:
+    return float(value) if isfinite(value) else inf
+
+
+@dataclass(frozen=True, eq=False)
+class ArrivalCurve:
+    """Medians over problems, at each residual of `levels`.
+
+    A problem on which the residual is never reached counts as infinitely long, so that giving up early does not look
+    fast: the median is infinite as soon as half of the problems are out of reach.
+    """
+
+    levels: Column
+    seconds: Column
+    iterations: Column
+    share: Column
+    """Of the problems on which it is reached."""
+
+
+def arrival_curve(rows: Sequence[LabRow], levels: ArrayLike = LEVELS) -> ArrivalCurve:
+    """The curve of one method: `rows` are its rows, one a problem."""
+    wanted = np.asarray(levels, dtype=np.float64)
+    if not rows:
+        nothing = np.full(wanted.size, inf)
+        return ArrivalCurve(wanted, nothing, nothing, np.zeros(wanted.size))
+    arrivals = [[first_arrival(row, level) for row in rows] for level in wanted]
+    seconds = np.array([[arrival.seconds for arrival in line] for line in arrivals])
+    iterations = np.array([[arrival.iteration for arrival in line] for line in arrivals])
+    return ArrivalCurve(
+        wanted,
+        np.median(seconds, axis=1),
+        np.median(iterations, axis=1),
+        np.array([np.mean([arrival.reached for arrival in line]) for line in arrivals]),
+    )
+
+
+def draw_arrivals(
+    axes: Axes,
+    curves: Mapping[str, ArrivalCurve],
+    *,
+    by: str = "seconds",
+    strokes: Mapping[str, Stroke] | None = None,
+) -> list[Line2D]:
+    """Residual against the median time to it, or with `by="iterations"` the median number of iterations."""
+    if by not in ("seconds", "iterations"):
+        raise ValueError(f"by={by!r} is neither 'seconds' nor 'iterations'")
+    label = "median time to the residual [s]" if by == "seconds" else "median iterations to the residual"
+    name_axes(axes, label, "residual", log="xy")
+    lines = {}
+    for name, curve in curves.items():
+        cost = getattr(curve, by)
+        reached = np.isfinite(cost)
+        lines[name] = (np.maximum(cost[reached], 1.0 if by == "iterations" else 1e-7), curve.levels[reached])
+    return draw_lines(axes, lines, strokes=strokes)
+
+
+def find_void_groups(rows: Iterable[LabRow], most: float = MOST_IDLE) -> dict[str, str]:
+    """Each void group (`Task.group`) with the reason in words. The rows are those of one experiment.
+
+    A row is idle where it converged without an iteration, or to a point at which no row of the problem is free. A solve
+    that failed at its starting point is not: it had something to do and did not do it.
+    Rows that cannot tell are left out of the count: a measurement that is DONE and knows no iterations compares nothing
+    by them, and a crash or a time-out must not thin out the idle ones.
+    """
+    groups: dict[str, list[LabRow]] = {}
+    for row in rows:
+        if _can_tell(row):
+            groups.setdefault(row.group, []).append(row)
+    return {group: _reason(members) for group, members in groups.items() if _idle_share(members) > most}
+
+
+def is_idle(row: LabRow) -> bool:
+    """Nothing was asked of the method."""
+    return row.success and (row["iterations"] == 0.0 or row["active"] == 0.0)
+
+
+def _can_tell(row: LabRow) -> bool:
+    if isnan(row["iterations"]):
+        return row.status != DONE and not isnan(row["active"])
+    return True
+
+
+def _idle_share(rows: list[LabRow]) -> float:
+    return sum(map(is_idle, rows)) / len(rows)
+
+
+def _reason(rows: list[LabRow]) -> str:
+    no_iteration = sum(is_idle(row) and row["iterations"] == 0.0 for row in rows)
+    nothing_free = sum(is_idle(row) and row["iterations"] != 0.0 for row in rows)
+    return (
+        f"{_idle_share(rows):.0%} of {len(rows)} rows had nothing to do: {no_iteration} converged without an "
+        f"iteration, {nothing_free} more to a point at which nothing is free"
+    )

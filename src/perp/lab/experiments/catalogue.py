@@ -23,13 +23,13 @@ FILES = {
     "pgssm-fig3": "pgssm.fig3",
     "pgssm-5.1": "pgssm.variants",
     "pgssm-blowup": "pgssm.blowup",
-    "amgs-fig3": "amgs.fig3",
-    "amgs-fig4": "amgs.fig4",
-    "amgs-fig5": "amgs.fig5",
+    "amgs-fig3": "amgs.hundredth_step:FIG3",
+    "amgs-fig4": "amgs.hundredth_step:FIG4",
+    "amgs-fig5": "amgs.hundredth_step:FIG5",
     "amgs-table1": "amgs.table1",
-    "amgs-fig6": "amgs.fig6",
-    "amgs-fig7": "amgs.fig7",
-    "amgs-fig8": "amgs.fig8",
+    "amgs-fig6": "amgs.whole_simulation:FIG6",
+    "amgs-fig7": "amgs.whole_simulation:FIG7",
+    "amgs-fig8": "amgs.whole_simulation:FIG8",
     "amgs-table2": "amgs.table2",
     "amgs-adaptive": "amgs.adaptive",
     "amgs-friction": "amgs.friction",
@@ -47,15 +47,15 @@ FILES = {
     "thesis-fig6.4": "thesis.fig6_4",
     "thesis-fig6.6": "thesis.fig6_6",
 }
-"""Ids in the order of a report. The file of `notes.fig1` is `perp/lab/experiments/notes/fig1.py`."""
+"""Ids in the order of a report. The file of `notes.fig1` is `notes/fig1.py`; a name in the file follows a colon."""
 
 
 def find_experiment(identity: str) -> Experiment:
     """The experiment of this id; ValueError, with the nearest ids, where there is none."""
     if identity not in FILES:
         raise ValueError(f"experiment {identity!r} is unknown{suggest(identity, FILES)}")
-    module = importlib.import_module(f"perp.lab.experiments.{FILES[identity]}")
-    experiment: Experiment = module.EXPERIMENT
+    file, _, name = FILES[identity].partition(":")
+    experiment: Experiment = getattr(importlib.import_module(f"perp.lab.experiments.{file}"), name or "EXPERIMENT")
     return experiment
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from perp.lab.claims.claim import Claim
+from perp.lab.claims import Claim
 from perp.lab.runs.row import LabRow
 from perp.lab.runs.task import Task
 

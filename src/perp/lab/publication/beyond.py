@@ -13,22 +13,22 @@ import numpy as np
 
 from perp.lab.analysis.profiles import (
     Profile,
+    arrival_curve,
     choices_of,
+    draw_arrivals,
     draw_profile,
     find_profile,
     method_of,
     problem_of,
     seconds_of,
 )
-from perp.lab.analysis.time_to_residual import arrival_curve, draw_arrivals
 from perp.lab.experiments.experiment import Picture, Table
 from perp.lab.page import Markup, definitions, details, element, join
 from perp.lab.palette import assign_strokes
 from perp.lab.plots import add_legend, new_figure
-from perp.lab.publication.attempts import Trouble, attempt
-from perp.lab.publication.exhibits import show_table, write_picture
-from perp.lab.publication.sections import LOST
-from perp.lab.runs.row import LabRow
+from perp.lab.publication.evidence import Trouble, attempt
+from perp.lab.publication.sections import show_table, write_picture
+from perp.lab.runs.row import TROUBLE, LabRow
 from perp.solvers.results import Status
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def is_solve(row: LabRow) -> bool:
     """One method on one problem, with its time, or lost on the way to it."""
     if not row.task.method or ("scene" in row.task.instance and "step" not in row.task.instance):
         return False
-    return row.status in LOST or (row.status in Status.__members__ and not isnan(row.total_seconds))
+    return row.status in TROUBLE or (row.status in Status.__members__ and not isnan(row.total_seconds))
 
 
 def kind_of(instance: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
 
-from perp.lab.claims.verdict import Verdict
+from perp.lab.claims import Verdict
 from perp.lab.experiments.catalogue import all_experiments
 from perp.lab.publication.evidence import Evidence, gather
 from perp.lab.runs.row import LabRow

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from perp.lab.analysis.guard import find_void_groups
-from perp.lab.claims.claim import Claim
-from perp.lab.claims.verdict import Outcome, Verdict, judge
+from perp.lab.analysis.profiles import find_void_groups
+from perp.lab.claims import Claim, Outcome, Verdict, judge
 from perp.lab.experiments.experiment import Experiment
-from perp.lab.publication.attempts import Trouble, attempt
-from perp.lab.runs.measurement import TROUBLE
-from perp.lab.runs.row import LabRow
+from perp.lab.runs.row import TROUBLE, LabRow
 from perp.lab.runs.task import Task
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A part of a report that could not be made, and what was raised."""
+
+    experiment: str
+    part: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.experiment}: {self.part}: {self.message}"
+
+
+def attempt(experiment: str, part: str, make: Callable[[], Made]) -> Made | Trouble:
+    """What `make` returns, or the trouble that it had."""
+    try:
+        return make()
+    except Exception as failure:  # noqa: BLE001 (whatever is raised is shown in the place of what is missing)
+        return Trouble(experiment, part, f"{type(failure).__name__}: {failure}")
 
 
 class Store(Protocol):

@@ -12,18 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perp.extras import matplotlib
-from perp.lab.claims.verdict import Outcome
+from perp.lab.claims import Outcome
 from perp.lab.experiments.catalogue import all_experiments, find_effort
 from perp.lab.page import Column, Markup, details, element, join, page, prose, table
-from perp.lab.publication.attempts import Trouble, attempt
 from perp.lab.publication.beyond import make_beyond
-from perp.lab.publication.conditions import show_settings
-from perp.lab.publication.evidence import Evidence, gather
-from perp.lab.publication.look import RULES, word_class
-from perp.lab.publication.sections import make_section, show_minutes, show_word
+from perp.lab.publication.evidence import Evidence, Trouble, attempt, gather
+from perp.lab.publication.sections import RULES, make_section, show_minutes, show_settings, show_word, word_class
 from perp.lab.publication.spreadsheets import write_spreadsheets
 from perp.lab.runs.store import RowStore
-from perp.problems.files.replacement import replacing
+from perp.problems.files.guard import replacing
 
 TITLE = "The lab: what five documents claim, and what perp measures"
 

@@ -15,12 +15,12 @@ from math import isnan
 from pathlib import Path
 from typing import Any, TypeVar
 
-from perp.lab.claims.claim import Limits
-from perp.lab.publication.conditions import Setting, count_settings, setting_of
+from perp.lab.claims import Limits
 from perp.lab.publication.evidence import Evidence
+from perp.lab.publication.sections import Setting, count_settings, setting_of
 from perp.lab.runs.row import LabRow
 from perp.lab.runs.task import Task, canonical
-from perp.problems.files.replacement import replacing
+from perp.problems.files.guard import replacing
 from perp.solvers.results import Status
 
 USUAL = ("residual", "iterations", "seconds", "setup_seconds", "active")

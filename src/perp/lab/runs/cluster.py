@@ -24,9 +24,10 @@ from typing import Any
 
 from perp.extras import distributed
 from perp.lab.runs.circumstances import code_fingerprint
-from perp.lab.runs.isolation import WORTH_WARMING, CannotStart, Processes, ProcessesLost, TaskLost, open_processes
+from perp.lab.runs.isolation import WORTH_WARMING, CannotStart, open_processes
 from perp.lab.runs.plan import Plan
 from perp.lab.runs.process import Ended, row_of_end
+from perp.lab.runs.runner import Executor, ProcessesLost, TaskLost
 from perp.lab.runs.store import RowStore
 from perp.lab.runs.task import Task
 from perp.version import __version__
@@ -179,7 +180,7 @@ def find_end(store: RowStore, task: Task, former: float | None) -> Ended | None:
     return Ended(row["status"], True, "", row["started"], row["wall_seconds"])
 
 
-_PROCESSES: dict[str, Processes] = {}
+_PROCESSES: dict[str, Executor[Ended]] = {}
 """Those of this worker of Dask, by folder."""
 _LOCK = threading.Lock()
 
@@ -209,7 +210,7 @@ def carry_out_here(text: str, folder: str, probe: str, former: float | None) -> 
     return asdict(ended)
 
 
-def end_processes_here(folder: str, only: Processes | None = None) -> None:
+def end_processes_here(folder: str, only: Executor[Ended] | None = None) -> None:
     """On a worker: end the processes of a run."""
     with _LOCK:
         if folder not in _PROCESSES or only not in (None, _PROCESSES[folder]):

@@ -4,7 +4,7 @@ The driver only hands out tasks and looks at ends. Whoever carries a task out wr
 folder knows all that was finished: a driver that is killed is started again and goes on where it was. Tasks that may
 share the machine run first, as many at a time as there are workers; then those whose time is part of a claim, alone.
 
-    run_tasks -> make_plan (store: what is there?) -> executor.start(task) -> process -> row in the store
+    run_tasks -> make_plan (store: what is there?) -> Runner -> executor.start(task) -> process -> row in the store
                                                       |-> no row: the driver writes why (TIME_OUT, CRASHED)
                                                       |-> executor lost: the task is started again, ATTEMPTS times
 """
@@ -13,62 +13,23 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import isfinite, nan
 from pathlib import Path
-from typing import Protocol
 
+from perp.lab.runs import runner
 from perp.lab.runs.cluster import ClusterExecutor
-from perp.lab.runs.forecast import Forecast
-from perp.lab.runs.isolation import Processes, ProcessesLost, TaskLost, open_processes
-from perp.lab.runs.lock import locked
-from perp.lab.runs.measurement import CRASHED, TROUBLE
-from perp.lab.runs.plan import Plan, Policy, make_plan
+from perp.lab.runs.isolation import open_processes
+from perp.lab.runs.limits import locked
+from perp.lab.runs.plan import Forecast, Plan, Policy, make_plan
 from perp.lab.runs.process import Ended, row_of_end
+from perp.lab.runs.row import CRASHED, TROUBLE
+from perp.lab.runs.runner import Executor, Reporter, Runner, TaskLost
 from perp.lab.runs.store import RowStore
 from perp.lab.runs.task import Task
 from perp.problems.inputs import require_count
-
-ATTEMPTS = 3
-"""That a task gets, if what started it ended before the task did."""
-
-
-class Reporter(Protocol):
-    """Told what happens while tasks run."""
-
-    def planned(self, to_run: int, taken: int) -> None: ...
-
-    def started(self, task: Task) -> None: ...
-
-    def finished(self, task: Task, ended: Ended, seconds_left: float) -> None: ...
-
-
-class Silence:
-    """The reporter that says nothing."""
-
-    def planned(self, to_run: int, taken: int) -> None:
-        pass
-
-    def started(self, task: Task) -> None:
-        pass
-
-    def finished(self, task: Task, ended: Ended, seconds_left: float) -> None:
-        pass
-
-
-class Executor(Protocol):
-    """Where tasks are carried out."""
-
-    width: int
-    """Tasks at a time."""
-
-    def start(self, task: Task) -> Future[Ended]:
-        """The future raises `TaskLost` where nobody knows how the task ended; after `ProcessesLost` no other starts."""
-
-    def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -95,7 +56,7 @@ def run_tasks(
     workers: int | None = None,
     resume: bool = False,
     retry: bool = False,
-    reporter: Reporter | None = None,
+    reporter: Reporter[Ended] | None = None,
     cluster: str | None = None,
 ) -> Outcome:
     """Make sure that every task has a row in `folder`; finished ones are not run again (`Policy`).
@@ -111,90 +72,55 @@ def run_tasks(
     place = Path(folder).absolute()
     (place / "rows").mkdir(parents=True, exist_ok=True)
     store = RowStore(place)
-    told = reporter or Silence()
+    told: Reporter[Ended] = reporter or Reporter()
     with locked(place):
         plan = make_plan(tasks, store, Policy(resume, retry))
         skipped = store.skipped
         told.planned(plan.to_run, len(plan.taken))
         troubles = Counter(plan.former[task.key]["status"] for task in plan.taken)
         if plan.to_run:
-            run = _Run(store, plan, told, _executor_maker(place, plan, workers, cluster))
-            troubles += run.go()
+            troubles += _run_plan(_LabRunner(store, plan, workers, cluster, told))
         store.compact()
     failed = Counter({name: troubles[name] for name in TROUBLE if troubles[name]})
     return Outcome(plan.to_run, len(plan.taken), failed, skipped)
 
 
-class LocalExecutor:
-    """Processes on this machine."""
-
-    def __init__(self, folder: Path, tasks: int, width: int) -> None:
-        self.width = width
-        self.processes: Processes = open_processes(folder, tasks)
-
-    def start(self, task: Task) -> Future[Ended]:
-        return self.processes.start(task)
-
-    def close(self) -> None:
-        self.processes.close()
+def _run_plan(lab: _LabRunner) -> Counter[str]:
+    """How many rows ended in which status."""
+    try:
+        together = [ended.status for ended in lab.run(lab.plan.together)]
+        return Counter([*together, *(ended.status for ended in lab.run(lab.plan.alone, width=1))])
+    finally:
+        lab.executor.close()
 
 
-def _executor_maker(place: Path, plan: Plan, workers: int | None, cluster: str | None) -> Callable[[], Executor]:
-    if cluster is None:
-        return lambda: LocalExecutor(place, plan.to_run, workers or os.cpu_count() or 1)
+class _LabRunner(Runner[Ended]):
+    """Tasks of a plan: processes write the rows of those that end well, this one the others."""
 
-    return lambda: ClusterExecutor(cluster, place, plan)
+    def __init__(
+        self, store: RowStore, plan: Plan, workers: int | None, cluster: str | None, reporter: Reporter[Ended]
+    ) -> None:
+        def open_executor() -> Executor[Ended]:
+            if cluster is not None:
+                return ClusterExecutor(cluster, store.folder, plan)
+            return open_processes(store.folder, plan.to_run, workers or os.cpu_count() or 1)
 
+        super().__init__(open_executor, reporter)
+        self.store, self.plan = store, plan
+        self.left: dict[str, Task] = {task.key: task for task in (*plan.together, *plan.alone)}
+        self.forecast: Forecast = Forecast(plan.former, self.executor.width)
 
-class _Run:
-    """The tasks of a plan on their way."""
+    def keep(self, task: Task, row: Ended) -> None:
+        if not row.wrote:
+            self.store.write(row_of_end(task, row))
+        if isfinite(row.wall_seconds):
+            self.forecast.learn(row.wall_seconds)
+        del self.left[task.key]
 
-    def __init__(self, store: RowStore, plan: Plan, told: Reporter, open_executor: Callable[[], Executor]) -> None:
-        self.store, self.plan, self.told, self.open_executor = store, plan, told, open_executor
-        self.statuses: Counter[str] = Counter()
-        self.attempts: Counter[str] = Counter()
+    def give_up(self, task: Task, reason: TaskLost) -> Ended:
+        told = f"started {runner.ATTEMPTS} times, and each time {reason}"
+        return Ended(CRASHED, False, told, time.time(), nan)
 
-    def go(self) -> Counter[str]:
-        self.executor = self.open_executor()
-        try:
-            self.forecast = Forecast(self.plan.former, self.executor.width)
-            self._run_all(deque(self.plan.together), self.executor.width, self.plan.alone)
-            self._run_all(deque(self.plan.alone), 1, ())
-        finally:
-            self.executor.close()
-        return self.statuses
-
-    def _run_all(self, waiting: deque[Task], width: int, afterwards: tuple[Task, ...]) -> None:
-        running: dict[Future[Ended], Task] = {}
-        is_lost = False
-        while waiting or running:
-            if is_lost and not running:
-                self.executor.close()
-                self.executor, is_lost = self.open_executor(), False
-            while waiting and len(running) < width and not is_lost:
-                task = waiting.popleft()
-                self.told.started(task)
-                self.attempts[task.key] += 1
-                running[self.executor.start(task)] = task
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                task = running.pop(future)
-                try:
-                    ended = future.result()
-                except TaskLost as reason:
-                    is_lost = is_lost or isinstance(reason, ProcessesLost)
-                    if self.attempts[task.key] < ATTEMPTS:
-                        waiting.append(task)
-                        continue
-                    ended = Ended(CRASHED, False, f"started {ATTEMPTS} times, and each time {reason}", time.time(), nan)
-                self._keep(task, ended)
-                left = [*waiting, *running.values()]
-                beside, apart = (left, afterwards) if not task.timed else ((), left)
-                self.told.finished(task, ended, self.forecast.seconds_left(beside, apart))
-
-    def _keep(self, task: Task, ended: Ended) -> None:
-        if not ended.wrote:
-            self.store.write(row_of_end(task, ended))
-        self.statuses[ended.status] += 1
-        if isfinite(ended.wall_seconds):
-            self.forecast.learn(ended.wall_seconds)
+    def seconds_left(self) -> float:
+        alone = [task for task in self.left.values() if task.timed]
+        return self.forecast.seconds_left((task for task in self.left.values() if not task.timed), alone)

@@ -18,10 +18,11 @@ from concurrent.futures import Future
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from perp.lab.runs.limits import pinned_environment
 from perp.lab.runs.process import Ended, judge_end, last_line_of
+from perp.lab.runs.runner import Executor, ProcessesLost
 from perp.lab.runs.task import Task
 
 END_SECONDS = 10.0
@@ -35,25 +36,8 @@ FORKS: bool = sys.platform == "linux"
 """Whether a process that has loaded such libraries may be forked."""
 
 
-class TaskLost(RuntimeError):
-    """Nobody knows how the task ended: it may have a row or none."""
-
-
-class ProcessesLost(TaskLost):
-    """What starts and watches processes has itself ended; it will start no other task."""
-
-
 class CannotStart(RuntimeError):
     """The server ended before its first task: it would do so again. What it said is on stderr."""
-
-
-class Processes(Protocol):
-    """Starts tasks in processes of their own; any thread may ask."""
-
-    def start(self, task: Task) -> Future[Ended]: ...
-
-    def close(self) -> None:
-        """End all processes that were started, and no others."""
 
 
 class ForkedProcesses:
@@ -62,7 +46,8 @@ class ForkedProcesses:
     is_ready: bool
     is_lost: bool
 
-    def __init__(self, folder: Path, *, warm: bool = False) -> None:
+    def __init__(self, folder: Path, width: int = 1, *, warm: bool = False) -> None:
+        self.width = width
         words = f"from perp.lab.runs.fork_server import main; main({str(folder)!r}, {'warm' if warm else ''!r})"
         self.server: subprocess.Popen[bytes] = subprocess.Popen(
             [sys.executable, "-c", words],
@@ -94,6 +79,7 @@ class ForkedProcesses:
         return future
 
     def close(self) -> None:
+        """End all processes that were started, and no others."""
         with suppress(OSError):
             _pipe(self.server.stdin).close()
         try:
@@ -129,8 +115,8 @@ class ForkedProcesses:
 class FreshProcesses:
     """Tasks in interpreters of their own, a thread each that waits for its end."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, width: int = 1) -> None:
+        self.folder, self.width = folder, width
         self.running: set[subprocess.Popen[bytes]] = set()
         self.lock: threading.Lock = threading.Lock()
         self.closed: threading.Event = threading.Event()
@@ -178,11 +164,11 @@ class FreshProcesses:
         )
 
 
-def open_processes(folder: Path, tasks: int) -> Processes:
-    """Those that suit this system, for about so many tasks."""
+def open_processes(folder: Path, tasks: int, width: int = 1) -> Executor[Ended]:
+    """Processes that suit this system, for about so many tasks; any thread may start one."""
     if FORKS:
-        return ForkedProcesses(folder, warm=tasks >= WORTH_WARMING)
-    return FreshProcesses(folder)
+        return ForkedProcesses(folder, width, warm=tasks >= WORTH_WARMING)
+    return FreshProcesses(folder, width)
 
 
 def _await(process: subprocess.Popen[bytes], task: Task) -> bool:

@@ -1,8 +1,9 @@
-"""What a process that measures may take: one thread, so much memory, and no longer life than its parent."""
+"""What a process that measures may take: one thread, so much memory, no longer life than its parent, its own folder."""
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import signal
 import sys
@@ -14,6 +15,11 @@ from perp.lab.runs.circumstances import THREAD_VARIABLES
 
 PR_SET_PDEATHSIG = 1
 """Of prctl(2): the signal that a process gets when its parent ends."""
+
+NAME = "run.lock"
+
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+"""What a file system that has no locks answers."""
 
 
 def pinned_environment() -> dict[str, str]:
@@ -62,3 +68,29 @@ def _address_space() -> int | None:
     except OSError:
         return None
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+class FolderInUse(ValueError):
+    """Another run is writing to the folder."""
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the folder; the system lets go of it when the process ends, however that happens.
+
+    Where there are no such locks (Windows, some file systems of networks), nothing is held.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with (folder / NAME).open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as held:
+            raise FolderInUse(f"{folder}: another run is at work in this folder") from held
+        except OSError as failure:
+            if failure.errno not in NO_LOCKS:
+                raise
+        yield

@@ -1,15 +1,17 @@
-"""Which of the tasks that are asked for have to be run."""
+"""Which of the tasks that are asked for have to be run, and how long that will take."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from math import isfinite
+from statistics import fmean
 from typing import Any
 
 from perp.errors import suggest
 from perp.lab.runs.circumstances import code_fingerprint
-from perp.lab.runs.measurement import FAILED, OUT_OF_MEMORY, TIME_OUT, TROUBLE
+from perp.lab.runs.row import FAILED, OUT_OF_MEMORY, TIME_OUT, TROUBLE
 from perp.lab.runs.store import RowStore
 from perp.lab.runs.task import Task
 from perp.solvers.options import read_words
@@ -20,6 +22,9 @@ GLANCE = ("status", "message", "code", "started", "wall_seconds", "limit_seconds
 
 NOT_THERE = re.compile(r"^(ImportError|ModuleNotFoundError): |: pip install ")
 """In the message of a task that failed for want of a library, which may have been installed since."""
+
+UNKNOWN_SECONDS = 1.0
+"""Of a task, while none is done."""
 
 
 @dataclass(frozen=True)
@@ -116,3 +121,24 @@ def with_options(tasks: Iterable[Task], words: Mapping[str, str]) -> list[Task]:
         if name not in known:
             raise ValueError(f"no method of these experiments has an option {name!r}{suggest(name, sorted(known))}")
     return changed
+
+
+class Forecast:
+    """A task that has a former row is expected to take as long again; others as long as the mean of those done."""
+
+    def __init__(self, former: Mapping[str, Mapping[str, Any]], width: int) -> None:
+        known = {key: row["wall_seconds"] for key, row in former.items()}
+        self.known: dict[str, float] = {
+            key: seconds for key, seconds in known.items() if seconds is not None and isfinite(seconds)
+        }
+        self.width: int = max(width, 1)
+        self.done: list[float] = []
+
+    def learn(self, seconds: float) -> None:
+        self.done.append(seconds)
+
+    def seconds_left(self, together: Iterable[Task], alone: Iterable[Task]) -> float:
+        """`together` run so many at a time as there are workers, `alone` one by one."""
+        usual = fmean(self.done) if self.done else UNKNOWN_SECONDS
+        beside, apart = (sum(self.known.get(task.key, usual) for task in tasks) for tasks in (together, alone))
+        return beside / self.width + apart

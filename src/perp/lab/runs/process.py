@@ -1,4 +1,4 @@
-"""One task in one process: what the process does, and how its end becomes a row.
+"""One task in one process: what the process does, and how its end becomes a row, which a failure is as well.
 
     python -m perp.lab.runs.process FOLDER
 
@@ -19,17 +19,52 @@ from pathlib import Path
 
 from perp.lab.runs.circumstances import observe
 from perp.lab.runs.limits import limited_memory
-from perp.lab.runs.measurement import CRASHED, TIME_OUT, Measurement
-from perp.lab.runs.perform import perform
-from perp.lab.runs.row import LabRow
+from perp.lab.runs.row import CRASHED, FAILED, OUT_OF_MEMORY, TIME_OUT, LabRow, Measurement
 from perp.lab.runs.store import RowStore
 from perp.lab.runs.task import Task
+
+FAILURES = (ValueError, TypeError, ArithmeticError, LookupError, AssertionError, RuntimeError, MemoryError)
+"""What a method in trouble raises. Anything else, Ctrl-C above all, ends a run in this process."""
+
+TROUBLES = (*FAILURES, ImportError, OSError)
+"""What a work in trouble raises: beside what methods do, a library or a file that is not there."""
 
 READY = b"ready\n"
 """The first line on stdout: perp is imported, and the time of the task begins."""
 
 LONGEST = 500
 """Characters of a message that are told: a row keeps no more of the last line on stderr."""
+
+
+def perform(task: Task, folder: Path | None = None) -> LabRow:
+    """The row of a task. `folder` keeps problems that are long in the making, so that other tasks find them there."""
+    before = observe()
+    clock = time.perf_counter()
+    try:
+        found = task.measure(folder)
+    except MemoryError as failure:
+        found = Measurement(OUT_OF_MEMORY, str(failure))
+    except TROUBLES as failure:
+        found = Measurement(FAILED, f"{type(failure).__name__}: {failure}")
+    after = replace(
+        before,
+        wall_seconds=time.perf_counter() - clock,
+        peak_megabytes=_peak_megabytes(),
+        limit_seconds=task.wall_seconds,
+        limit_megabytes=float(task.memory_megabytes),
+        alone=task.timed,
+    )
+    return LabRow(task, found, after)
+
+
+def _peak_megabytes() -> float:
+    """The most memory that this process ever held."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return float("nan")
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 @dataclass(frozen=True)

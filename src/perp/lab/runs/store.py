@@ -24,6 +24,8 @@ import numpy as np
 
 from perp.extras import duckdb
 from perp.lab.runs.parquet import (
+    COLUMNS,
+    PLAIN,
     connection,
     declarations,
     ends_are_whole,
@@ -31,12 +33,14 @@ from perp.lab.runs.parquet import (
     fetch_series,
     literal,
     newest_rows,
+    plain_values,
+    quoted,
+    row_from,
     sound_files,
 )
 from perp.lab.runs.row import LabRow
-from perp.lab.runs.schema import COLUMNS, PLAIN, plain_values, quoted, row_from
 from perp.lab.runs.task import Task
-from perp.problems.files.replacement import replacing
+from perp.problems.files.guard import replacing
 
 Answer = TypeVar("Answer")
 
@@ -95,7 +99,7 @@ class RowStore:
         return self._ask(fetch, wanted)
 
     def query(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """What DuckDB answers; `rows` is the view of all rows, with the columns of `perp.lab.runs.schema`."""
+        """What DuckDB answers; `rows` is the view of all rows, with the columns of `perp.lab.runs.parquet`."""
         return self._ask(lambda duck: list(duck.execute(sql, list(parameters)).fetchall()))
 
     def glance(self, tasks: Iterable[Task], columns: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from perp.lab import work as works
 from perp.solvers.stopping import Stopping
 from perp.version import __version__
+
+if TYPE_CHECKING:
+    from perp.lab.runs.row import Measurement
 
 WALL_SECONDS = 120.0
 MEMORY_MEGABYTES = 4096
@@ -23,7 +29,7 @@ class Task:
     """
 
     work: str
-    """What to do: the name of a file in `perp.lab.work`, or the dotted name of another module with `perform`."""
+    """What to do: the name of a work (`perp.lab.work`), or the dotted name of another module with `perform`."""
     instance: Mapping[str, Any]
     """What to do it on: a recipe (`perp.lab.work.recipes`) that makes the same problem or scene everywhere."""
     method: str = ""
@@ -76,6 +82,10 @@ class Task:
     def stopping(self) -> Stopping:
         return Stopping(**self.stop)
 
+    def measure(self, folder: Path | None) -> Measurement:
+        """What the work finds; `folder` keeps problems that are long in the making."""
+        return find_work(self.work)(self, folder)
+
     def to_json(self) -> str:
         """All of it in one line, for another process."""
         return canonical({one.name: getattr(self, one.name) for one in fields(self)})
@@ -83,6 +93,14 @@ class Task:
     @classmethod
     def from_json(cls, text: str) -> Task:
         return cls(**json.loads(text))
+
+
+def find_work(name: str) -> Callable[[Task, Path | None], Measurement]:
+    """The function that carries out tasks of this work."""
+    file = works.SHARED_FILES.get(name)
+    module = importlib.import_module(name if "." in name else f"perp.lab.work.{file or name}")
+    perform: Callable[[Task, Path | None], Measurement] = getattr(module, f"perform_{name}" if file else "perform")
+    return perform
 
 
 def canonical(value: object) -> str:

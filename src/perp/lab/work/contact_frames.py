@@ -5,6 +5,11 @@
 is the recipe of three of them. Every step is solved twice by interior points and pivots: without friction, for the
 normal impulses that friction is bounded by, and then between these bounds; the bodies move with the second answer. So
 each frame is a convex problem with one solution, and all methods are given the same ones, with A by its entries.
+
+`frame_facts`: how large and how ill-conditioned the frames of a scene are (Table 6.1). `softened_friction`: a scene
+whose friction is softened for good where it pivots often (5.4, Algorithm 9), and how much more slips.
+`block_principal` takes its softening back once the index sets are right, so that its answer is that of the problem
+asked; the THESIS moves the bodies with the answer to the softened problem, and so does this work.
 """
 
 from __future__ import annotations
@@ -19,17 +24,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import eigsh
 
-from perp.lab.runs.task import canonical
-from perp.lab.work.recipes import make_scene, scene
+from perp.lab.runs.row import DONE, Measurement
+from perp.lab.runs.task import Task, canonical
+from perp.lab.work.recipes import fingerprint, make_scene, scene
 from perp.problems.box import BoxLCP
 from perp.problems.files import load, load_solution, save
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
+from perp.problems.islands import split_islands
 from perp.problems.models.fixed_box import fixed_box
-from perp.problems.models.frictionless import frictionless
+from perp.problems.models.restatement import frictionless
 from perp.problems.problem import Problem
 from perp.solvers.api import solve
+from perp.solvers.pivoting.block_principal import BlockPrincipal
 from perp.solvers.results import Result, Status
 from perp.version import __version__
 from perp.worlds.contact_world import ContactWorld
@@ -50,6 +60,15 @@ Answer = Callable[[BoxLCP, Vector], Result]
 
 KEPT_SCENES = 8
 """Sets of frames that a process remembers."""
+
+DENSE = 600
+"""Rows up to which all eigenvalues are computed; beyond, the two at the ends alone."""
+
+EIGENVALUE_TOLERANCE = 1e-3
+"""Relative; condition numbers are told by their order of magnitude."""
+
+LOADED = 1e-9
+"""A contact counts as loaded where its normal impulse is above this share of the largest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,3 +203,140 @@ def solve_exactly(problem: Problem) -> Result:
         if found[-1].status in RIGHT_SETS:
             return found[-1]
     return min(found, key=lambda result: result.residual)
+
+
+def perform_frame_facts(task: Task, folder: Path | None) -> Measurement:
+    """Series have one entry a frame: `step`, `rows`, `condition` of A and of A with a unit diagonal."""
+    frames = make_frames(task.instance, folder)
+    mass = make_scene(task.instance).world.mass
+    moving = mass[np.isfinite(mass)]
+    series = {
+        "step": np.array([float(frame.step) for frame in frames]),
+        "rows": np.array([float(frame.problem.n) for frame in frames]),
+        "condition": np.array([condition_number(frame.problem) for frame in frames]),
+        "condition_scaled": np.array([condition_number(frame.problem, scaled=True) for frame in frames]),
+    }
+    return Measurement(
+        DONE,
+        n=int(series["rows"].max()),
+        problem=fingerprint(frames[-1].problem),
+        numbers={
+            "bodies": float(moving.size),
+            "mass_ratio": float(moving.max() / moving.min()),
+            "condition_worst": float(series["condition"].max()),
+            "condition_scaled_worst": float(series["condition_scaled"].max()),
+        },
+        series=series,
+    )
+
+
+def frame_facts_task(recipe: Mapping[str, Any], **others: Any) -> Task:
+    """A task of this work."""
+    return Task("frame_facts", recipe, **others)
+
+
+def condition_number(problem: Problem, *, scaled: bool = False) -> float:
+    """Largest over least eigenvalue of a symmetric positive definite A, from those of its islands.
+
+    With `scaled` that of D A D with a unit diagonal, which does not depend on the units of the rows.
+    """
+    matrices = [island.problem.A.to_sparse() for island in split_islands(problem)]
+    if scaled:
+        matrices = [_with_unit_diagonal(matrix) for matrix in matrices]
+    ends = np.array([_end_eigenvalues(matrix) for matrix in matrices])
+    return float(ends[:, 1].max() / ends[:, 0].min())
+
+
+def _with_unit_diagonal(A: Any) -> Any:
+    D = sparse.diags_array(1.0 / np.sqrt(A.diagonal()))
+    return D @ A @ D
+
+
+def _end_eigenvalues(A: Any) -> tuple[float, float]:
+    n = A.shape[0]
+    if n <= DENSE:
+        values = np.linalg.eigvalsh(A.toarray())
+        return float(values[0]), float(values[-1])
+    start, matrix = np.ones(n), sparse.csc_array(A)
+    ask = {"k": 1, "v0": start, "tol": EIGENVALUE_TOLERANCE, "return_eigenvectors": False}
+    least = eigsh(matrix, sigma=0.0, which="LM", **ask)
+    return float(least[0]), float(eigsh(matrix, which="LA", **ask)[0])
+
+
+def perform_softened_friction(task: Task, folder: Path | None) -> Measurement:
+    """`arguments`: `steps`, `dt`, `pivot_limit` (None: no softening), `share` of A_ii that
+    is added each time, `most_pivots` a step.
+
+    `slip` is the mean speed of loaded contacts along the surface [m/s], `softened` the mean share of rows with a shift.
+    """
+    asked = task.arguments
+    made = make_scene(task.instance)
+    dt = asked["dt"] or made.dt
+    shifts: list[Vector] = []
+
+    def answer(problem: Problem, start: Vector) -> Result:
+        shift = find_shifts(problem, start, asked["pivot_limit"], asked["share"], asked["most_pivots"])
+        shifts.append(shift)
+        return solve_exactly(soften(problem, shift))
+
+    lead = FixedBoxLead(made.world, dt, answer)
+    slips, travel = [], []
+    for step in range(1, asked["steps"] + 1):
+        lead.take_step(step)
+        slips.append(lead.slip(LOADED))
+        travel.append(made.world.bodies()[0][-1].copy())
+    slip = np.array(slips)
+    path = np.array(travel)
+    touching = np.isfinite(slip)
+    return Measurement(
+        DONE,
+        n=max(shift.size for shift in shifts),
+        numbers={
+            "slip": float(slip[touching].mean()) if touching.any() else float("nan"),
+            "softened": float(np.mean([np.mean(shift > 0.0) for shift in shifts])),
+            "energy_end": float(made.world.energy()),
+        },
+        series={
+            "step": np.arange(1.0, slip.size + 1.0),
+            "slip": np.where(touching, slip, 0.0),
+            "x": path[:, 0],
+            "z": path[:, 2],
+            "softened": np.array([float(np.mean(shift > 0.0)) for shift in shifts]),
+        },
+    )
+
+
+def softened_friction_task(
+    recipe: Mapping[str, Any],
+    *,
+    steps: int,
+    pivot_limit: int | None,
+    share: float,
+    most_pivots: int,
+    dt: float | None = None,
+    **others: Any,
+) -> Task:
+    """A task of this work."""
+    arguments = {"steps": steps, "dt": dt, "pivot_limit": pivot_limit, "share": share, "most_pivots": most_pivots}
+    return Task("softened_friction", recipe, arguments=arguments, **others)
+
+
+def find_shifts(problem: Problem, start: Vector, pivot_limit: int | None, share: float, most_pivots: int) -> Vector:
+    """What Algorithm 9 has added to the diagonal when the index sets are right for it, or after `most_pivots`."""
+    shift = np.zeros(problem.n)
+    if pivot_limit is None or problem.n == 0:
+        return shift
+    method = BlockPrincipal(fallback="progress", regularisation=share, pivot_limit=pivot_limit)
+    state = method.start(problem, start)
+    for _ in range(most_pivots):
+        method.step(problem, state, 1)
+        if state.ended is not None or state.hardened:
+            break
+        shift = state.softening.copy()
+    return shift
+
+
+def soften(problem: Problem, shift: Vector) -> BoxLCP:
+    """A + diag(shift), with the same bias and bounds."""
+    lower, upper = problem.bounds(np.zeros(problem.n))
+    return BoxLCP(sparse.csr_array(problem.A.to_sparse() + sparse.diags_array(shift)), problem.b, lower, upper)

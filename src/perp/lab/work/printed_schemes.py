@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, solve_triangular
 
-from perp.lab.runs.measurement import DONE, Measurement
+from perp.lab.runs.row import DONE, Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import fingerprint, make_instance
 from perp.lab.work.solve import free_share

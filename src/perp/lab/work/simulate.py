@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.runs.measurement import Measurement
+from perp.lab.runs.row import Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import make_scene, make_solver
 from perp.simulation import SimulationResult, simulate

@@ -9,14 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.campaign import WARM_ITERATIONS
-from perp.lab.rows import thinned
-from perp.lab.runs.measurement import Column, Measurement
+from perp.lab.runs.row import Column, Measurement
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import chosen_method, fingerprint, make_instance
+from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.api import solve
+from perp.solvers.method import Method
 from perp.solvers.results import History, Result
+from perp.solvers.stopping import Stopping
+
+WARM_ITERATIONS = 3
+"""Iterations of the run before the timed one: they load the compiled kernels and fill what the problem keeps."""
 
 
 def perform(task: Task, folder: Path | None) -> Measurement:
@@ -25,8 +29,15 @@ def perform(task: Task, folder: Path | None) -> Measurement:
     instance = make_instance(task.instance, folder)
     method, stop = chosen_method(task.method, task.options), task.stopping
     x0 = instance.x0 if task.arguments.get("start", "zero") == "warm" else None
-    solve(instance.problem, method, x0=x0, stop=replace(stop, max_iterations=WARM_ITERATIONS, max_seconds=None))
-    results = [solve(instance.problem, method, x0=x0, stop=stop) for _ in range(task.arguments.get("repeats", 1))]
+    return timed_solve(instance.problem, method, stop, x0, task.arguments.get("repeats", 1))
+
+
+def timed_solve(
+    problem: Problem, method: str | Method, stop: Stopping, x0: Vector | None = None, repeats: int = 1
+) -> Measurement:
+    """Warm up, then solve and time."""
+    solve(problem, method, x0=x0, stop=replace(stop, max_iterations=WARM_ITERATIONS, max_seconds=None))
+    results = [solve(problem, method, x0=x0, stop=stop) for _ in range(repeats)]
     return measure_result(min(results, key=lambda result: result.setup_seconds + result.seconds))
 
 
@@ -70,3 +81,18 @@ def history_columns(history: History) -> dict[str, Column]:
     columns = {"iteration": short.iteration, "seconds": short.seconds, "residual": short.residual}
     columns |= {"merit": short.merit, "active": short.active, **short.counters}
     return {name: np.asarray(column, dtype=np.float64) for name, column in columns.items()}
+
+
+def thinned(history: History, most: int = 400) -> History:
+    """At most about `most` entries, spaced geometrically as a logarithmic axis shows them; both ends are kept."""
+    if len(history) <= most:
+        return history
+    chosen = np.unique(np.rint(np.geomspace(1, len(history), most)).astype(np.intp)) - 1
+    return History(
+        history.iteration[chosen],
+        history.seconds[chosen],
+        history.residual[chosen],
+        history.merit[chosen],
+        history.active[chosen],
+        {name: column[chosen] for name, column in history.counters.items()},
+    )

@@ -1,10 +1,11 @@
-"""H+- and M-matrices: v > 0 with <A> v > 0 proves it, u >= 0 with <A> u <= 0 refutes it.
+"""H+-, M- and Z-matrices, and symmetric ones.
 
-The comparison matrix C = <A> has |A_ii| on its diagonal and -|A_ij| elsewhere. A has a positive diagonal and C is a
-non-singular M-matrix if and only if A is an H+-matrix; an M-matrix is an H+-matrix without positive entries off its
-diagonal. One of the two vectors exists always: C v = e has a solution v > 0 if C is a non-singular M-matrix (C^-1 >= 0
-has no empty row), and else the Perron vector u of s I - C will do (Berman & Plemmons 1994, theorem 6.2.3). For a
-symmetric C, which then is not positive definite, any x with x^T C x <= 0 is as good as u.
+Z-matrices and symmetric ones are seen at the entries. For the others v > 0 with <A> v > 0 proves it, u >= 0 with
+<A> u <= 0 refutes it. The comparison matrix C = <A> has |A_ii| on its diagonal and -|A_ij| elsewhere. A has a positive
+diagonal and C is a non-singular M-matrix if and only if A is an H+-matrix; an M-matrix is an H+-matrix without positive
+entries off its diagonal. One of the two vectors exists always: C v = e has a solution v > 0 if C is a non-singular
+M-matrix (C^-1 >= 0 has no empty row), and else the Perron vector u of s I - C will do (Berman & Plemmons 1994, theorem
+6.2.3). For a symmetric C, which then is not positive definite, any x with x^T C x <= 0 is as good as u.
 """
 
 from __future__ import annotations
@@ -19,29 +20,77 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import bicgstab
 
-from perp.linalg.classes.inquiry import Finding, Inquiry, OutOfTime
-from perp.linalg.classes.subject import TINY, UNIT, Subject, is_surely_negative
-from perp.linalg.classes.verdict import Kind, Witness
+from perp.linalg.classes.inquiry import (
+    TINY,
+    UNIT,
+    Finding,
+    Inquiry,
+    Kind,
+    OutOfTime,
+    Subject,
+    Witness,
+    is_surely_negative,
+)
 from perp.linalg.classes.witnesses import simplest_vector
 from perp.problems.exact_elimination import Integers, null_space, solve_exactly, to_integers
 from perp.problems.inputs import Vector
-from perp.problems.proofs.comparison import comparison_matrix
+from perp.problems.proofs.matrix_tests import comparison_matrix
 
 EXACT_ROWS = 60
 """Up to so many rows, what rounding leaves open is decided by exact elimination."""
-
 DIRECT_ROWS = 1000
 """Up to so many rows, C v = e is solved by elimination."""
-
 MOST_ITERATIONS = 5000
 """Of conjugate gradients on C v = e."""
-
 YES = "there is v > 0 with <A> v > 0 (the witness), and the diagonal is positive"
 NO = "there is u >= 0, not zero, with <A> u <= 0 (the witness)"
 NO_SYMMETRIC = "x^T <A> x <= 0 for the witness x, but a symmetric M-matrix is positive definite"
-
 SECONDS_A_ROW = 1e-5
 """About what a sum by `fsum` takes."""
+
+# -- by the entries ----------------------------------------------------------------------------------------------------
+
+
+def decide_symmetric(inquiry: Inquiry) -> Finding:
+    """A = A^T, exactly; the witness is the pair of entries that differ most."""
+    subject = inquiry.subject
+    if subject.factored:
+        return Finding(True, "J M^-1 J^T + C is symmetric, however its entries are rounded")
+    if subject.is_symmetric:
+        return Finding(True, "every A_ij equals A_ji")
+    with np.errstate(over="ignore"):
+        difference = sparse.coo_array(abs(subject.given - subject.given.T))
+    worst = int(np.argmax(difference.data))
+    i, j = int(difference.row[worst]), int(difference.col[worst])
+    share = difference.data[worst] / abs(subject.given).max()
+    why = f"A[{i},{j}] = {subject.given[i, j]:g} and A[{j},{i}] = {subject.given[j, i]:g}; max |A - A^T| is {share:.1e}"
+    return Finding(False, f"{why} of max |A|", Witness("entry", (i, j)))
+
+
+def decide_Z(inquiry: Inquiry) -> Finding:
+    """A_ij <= 0 for all i != j; the witness is the largest entry that is not."""
+    place, value = largest_outside(inquiry.subject.given)
+    if value <= 0:
+        return Finding(True, "no entry off the diagonal is positive")
+    return Finding(False, f"A[{place[0]},{place[1]}] = {value:g} is positive", Witness("entry", place))
+
+
+def largest_outside(matrix: Any) -> tuple[tuple[int, int], float]:
+    """The place of the largest (stored) entry off the diagonal, and the entry; -inf where there is none."""
+    if isinstance(matrix, np.ndarray):
+        outside = matrix.copy()
+        np.fill_diagonal(outside, -np.inf)
+        row, column = divmod(int(np.argmax(outside)), len(matrix))
+        return (row, column), float(outside[row, column])
+    entries = sparse.coo_array(matrix)
+    values = np.where(entries.row != entries.col, entries.data, -np.inf)
+    if not values.size:
+        return (0, 0), -np.inf
+    k = int(np.argmax(values))
+    return (int(entries.row[k]), int(entries.col[k])), float(values[k])
+
+
+# -- by the comparison matrix ------------------------------------------------------------------------------------------
 
 
 def decide_H_plus(inquiry: Inquiry) -> Finding:

@@ -6,7 +6,7 @@ rows without negative entries can be left out (for the strict class: with a posi
 S is not copositive if and only if some principal submatrix has a z > 0 with S_aa z = -e, since a least point of x^T S x
 on the simplex, on as few rows as possible, is such a z. All smaller principal submatrices are then positive
 semi-definite (Cottle, Habetler & Lemke 1970; Hadeler 1983). So the walk through sets of rows goes on only behind
-positive definite ones. Where it comes upon a singular one, it begins anew with S shifted by a multiple of I so small
+positive definite ones. Where it comes upon a singular one, it begins again with S shifted by a multiple of I so small
 that it changes no answer and leaves none singular (`shifted`). Where it does not, a copositive S is strictly
 copositive, too: a zero of x^T S x, on as few rows as possible, would be a null vector behind positive definite ones.
 """
@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from perp.linalg.classes.comparison import largest_outside
 from perp.linalg.classes.definite import EXACT_ROWS
 from perp.linalg.classes.inquiry import Finding, Inquiry
-from perp.linalg.classes.minor_walks import Rows, first_bad_minor
-from perp.linalg.classes.signs import largest_outside
+from perp.linalg.classes.minors import Rows, first_bad_minor
 from perp.linalg.classes.witnesses import negative_vector, simplest_vector
 from perp.problems.exact_elimination import Check, Integers, eliminate, null_space, principal, shifted, solve_exactly
 

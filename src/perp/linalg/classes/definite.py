@@ -15,14 +15,12 @@ from scipy import sparse
 
 from perp.linalg.cholesky import NotFinite, SparseCholesky
 from perp.linalg.classes.comparison import is_surely_positive, solve_for_ones, sum_rows
-from perp.linalg.classes.inquiry import Finding, Inquiry, OutOfTime
-from perp.linalg.classes.subject import TINY, UNIT
-from perp.linalg.classes.verdict import Witness
+from perp.linalg.classes.inquiry import TINY, UNIT, Finding, Inquiry, OutOfTime, Witness
 from perp.linalg.classes.witnesses import negative_vector, simplest_vector
 from perp.linalg.plan import Plan
 from perp.problems.exact_elimination import Elimination, eliminate
 from perp.problems.inputs import Vector
-from perp.problems.proofs.comparison import comparison_matrix
+from perp.problems.proofs.matrix_tests import comparison_matrix
 
 EXACT_ROWS = 100
 """Up to so many rows, what rounding leaves open is decided by exact elimination, if the time suffices."""

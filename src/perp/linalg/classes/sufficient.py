@@ -23,10 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from perp.linalg.classes.inquiry import Finding, Inquiry
-from perp.linalg.classes.minor_walks import Rows
-from perp.linalg.classes.minors import negative_eigenvector
-from perp.linalg.classes.verdict import Witness
+from perp.linalg.classes.inquiry import Finding, Inquiry, Witness
+from perp.linalg.classes.minors import Rows, negative_eigenvector
 from perp.linalg.classes.witnesses import simplest_vector
 from perp.problems.exact_elimination import (
     Check,

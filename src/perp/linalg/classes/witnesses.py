@@ -32,12 +32,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from perp.linalg.classes.subject import Subject, is_surely_negative
-from perp.linalg.classes.verdict import Verdict, Witness
+from perp.linalg.classes.inquiry import Subject, Verdict, Witness, is_surely_negative
 from perp.problems.exact_elimination import determinant, to_integers
 from perp.problems.inputs import MatrixLike, Vector
 from perp.problems.problem import Problem
-from perp.problems.proofs.comparison import comparison_matrix
+from perp.problems.proofs.matrix_tests import comparison_matrix
 
 FEW_ROWS = 60
 """Up to so many rows it is worth the time to look for short numbers."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.kernels import blas
-from perp.kernels.factors import lu
+from perp.kernels.factors import dense_factors
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems.body import movable_parts
 from perp.linalg.paces import DENSE, SuperLuTime
@@ -117,9 +117,13 @@ class DenseBlocks(BlockSystem):
         n = A.n
         self._A, self._address = np.array(A.to_dense()), blas.product_address()
         self._factor, self._exchange = np.empty(n * n), np.empty(n, dtype=np.int64)
-        self._work = (self._exchange, np.empty(lu.BLOCK * lu.BLOCK), np.empty(n * lu.BLOCK))
-        lu.factor(self._address, self._factor, 0, np.empty(0), *self._work)  # loads the kernels
-        lu.solve(self._factor, 0, self._exchange, np.empty(0))
+        self._work = (
+            self._exchange,
+            np.empty(dense_factors.BLOCK * dense_factors.BLOCK),
+            np.empty(n * dense_factors.BLOCK),
+        )
+        dense_factors.factor_lu(self._address, self._factor, 0, np.empty(0), *self._work)  # loads the kernels
+        dense_factors.solve_lu(self._factor, 0, self._exchange, np.empty(0))
 
     def factor(self, E: BlockDiagonal, G: BlockDiagonal) -> None:
         self.factorisations += 1
@@ -132,14 +136,14 @@ class DenseBlocks(BlockSystem):
         matrix[own[:, :, None], own[:, None, :]] += E.blocks
         matrix[np.arange(E.split, n), np.arange(E.split, n)] += E.diagonal
         self._factor[:] = matrix.T.reshape(-1)
-        singular = int(lu.factor(self._address, self._factor, n, np.zeros(n), *self._work)) != 0
+        singular = int(dense_factors.factor_lu(self._address, self._factor, n, np.zeros(n), *self._work)) != 0
         DENSE.learn(operations, now() - begun)
         if singular:
             raise NotFinite("the matrix is singular, or not finite")
 
     def solve(self, r: Vector) -> Vector:
         dx = r.copy()
-        lu.solve(self._factor, r.size, self._exchange, dx)
+        dense_factors.solve_lu(self._factor, r.size, self._exchange, dx)
         return dx
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.kernels.factors import body_blocks, body_space
+from perp.kernels.factors import body_space
 from perp.kernels.measures import index_sets
 from perp.linalg.cholesky import SparseCholesky
 from perp.linalg.free_systems.base import FreeSystem, Mask
@@ -129,12 +129,12 @@ class PairPlan(BodyPlan):
         plan = _plan_blocks(distinct, ground, ordering)
 
         def find_places(wanted: Integers) -> Integers:
-            place = np.empty(body_blocks.ENTRIES * len(wanted), dtype=np.int64)
-            body_blocks.find_places(wanted.reshape(-1), plan.symbolic.inverse, *plan.lower, place)
+            place = np.empty(body_space.ENTRIES * len(wanted), dtype=np.int64)
+            body_space.find_places(wanted.reshape(-1), plan.symbolic.inverse, *plan.lower, place)
             return place
 
         alone = np.stack([np.arange(ground), np.full(ground, ground)], axis=1)
-        own = find_places(alone).reshape(ground, body_blocks.ENTRIES)
+        own = find_places(alone).reshape(ground, body_space.ENTRIES)
         v, u = np.triu_indices(12)  # the order of the places
         inside = u < 6
         mass_numbers = np.zeros(plan.lower.row.size)
@@ -144,18 +144,18 @@ class PairPlan(BodyPlan):
     def assemble(self, weight: Vector) -> Vector:
         numbers = np.append(self.mass_numbers, 0.0)
         local = np.empty(144)
-        body_blocks.assemble(self.start, self.order, self.pairs.jacobian, weight, self.place, local, numbers)
+        body_space.assemble(self.start, self.order, self.pairs.jacobian, weight, self.place, local, numbers)
         return numbers[:-1]
 
     def push(self, weight: Vector, r: Vector) -> Vector:
         f = np.empty(6 * (self.pairs.body_count + 1))
-        body_blocks.push(self.bodies, self.pairs.jacobian, weight, r, f)
+        body_space.push(self.bodies, self.pairs.jacobian, weight, r, f)
         return f[:-6]
 
     def pull(self, weight: Vector, r: Vector, v: Vector) -> Vector:
         dx = np.empty(r.size)
         with_ground = np.concatenate([v, np.zeros(6)])
-        body_blocks.pull(self.bodies, self.pairs.jacobian, weight, r, with_ground, dx)
+        body_space.pull(self.bodies, self.pairs.jacobian, weight, r, with_ground, dx)
         return dx
 
     @cached_property

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.kernels import blas
-from perp.kernels.factors import coupled_blocks, lu, twins
+from perp.kernels.factors import body_space, dense_factors, graphs
 from perp.linalg.cholesky import NotFinite
 from perp.linalg.free_systems.base import FreeSystem, Mask
-from perp.linalg.free_systems.sparse import SparseGeneral
+from perp.linalg.free_systems.direct import SparseGeneral
 from perp.linalg.paces import BASES, DENSE, SuperLuTime
 from perp.linalg.symbolic import adjacency
 from perp.problems.inputs import Vector, freeze
@@ -164,20 +164,21 @@ class _DenseReduced(_Reduced):
         self._C_transposed = freeze(np.ascontiguousarray(C.toarray().T))
         most = C.shape[0]
         self._factor, self._exchange = np.empty(most * most), np.empty(most, dtype=np.int64)
-        self._inverse, self._work = np.empty(lu.BLOCK * lu.BLOCK), np.empty(most * lu.BLOCK)
+        self._inverse = np.empty(dense_factors.BLOCK * dense_factors.BLOCK)
+        self._work = np.empty(most * dense_factors.BLOCK)
         self._size = 0
 
     def factor(self, T: Blocks, active: Members) -> bool:
         self._size = active.size * self._rank
-        coupled_blocks.assemble(T, self._C_transposed, active, self._rank, self._factor)
+        body_space.assemble_coupled(T, self._C_transposed, active, self._rank, self._factor)
         floor = np.zeros(self._size)
         work = (self._exchange, self._inverse, self._work)
         with DENSE.work(2.0 * self._size**3 / 3.0):
-            return int(lu.factor(self._address, self._factor, self._size, floor, *work)) == 0
+            return int(dense_factors.factor_lu(self._address, self._factor, self._size, floor, *work)) == 0
 
     def solve(self, r: Vector) -> Vector:
         z = r.copy()
-        lu.solve(self._factor, self._size, self._exchange, z)
+        dense_factors.solve_lu(self._factor, self._size, self._exchange, z)
         return z
 
 
@@ -205,7 +206,7 @@ def _find_groups(matrix: sparse.csr_array) -> Members:
     """The number of the group of each row: rows with the same neighbours, and rows with all neighbours in one group."""
     graph = adjacency(matrix)
     hashes = np.empty(graph.n, dtype=np.uint64)
-    twins.hash_neighbourhoods(graph.pointers, graph.indices, hashes)
+    graphs.hash_neighbourhoods(graph.pointers, graph.indices, hashes)
     _, group, count = np.unique(hashes, return_inverse=True, return_counts=True)
     group = group.reshape(-1)
     row = np.repeat(np.arange(graph.n), np.diff(graph.pointers))

@@ -11,7 +11,7 @@ from perp.linalg.cholesky import NotFinite, NotPositive
 from perp.linalg.free_systems.base import FreeSystem, Mask
 from perp.linalg.free_systems.body import LEAST_COMPLIANCE
 from perp.linalg.krylov.cg import cg
-from perp.linalg.krylov.outcome import Ending, Solution
+from perp.linalg.krylov.cycles import Ending, Solution
 from perp.linalg.plan import with_diagonal
 from perp.linalg.preconditioners.base import Recipe
 from perp.problems.inputs import Vector, freeze

@@ -8,8 +8,18 @@ from typing import Any
 import numpy as np
 
 from perp.kernels.gradient import krylov
-from perp.linalg.krylov.cycles import EPSILON, Cycle, Workspace, norm, read_system, run_cycles, writable
-from perp.linalg.krylov.outcome import Ending, Product, Solution
+from perp.linalg.krylov.cycles import (
+    EPSILON,
+    Cycle,
+    Ending,
+    Product,
+    Solution,
+    Workspace,
+    norm,
+    read_system,
+    run_cycles,
+    writable,
+)
 from perp.problems.inputs import Vector
 
 FLAT = 16.0 * EPSILON
@@ -38,7 +48,7 @@ def cg(
     ||r|| > tolerance (printed: or). Consistent semi-definite systems are solved too.
 
     The residual is carried along and drifts away from b - A x (Greenbaum 1997: by about the condition number times
-    rounding errors). Where the curvatures met so far make that likely, a residual within the tolerance is computed anew
+    rounding errors). Where the curvatures met so far make that likely, a residual within the tolerance is recomputed
     before it is believed, and the iteration starts again from there if it is not; a start that does not halve the
     true residual ends with BREAKDOWN.
 

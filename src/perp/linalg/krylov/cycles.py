@@ -1,4 +1,4 @@
-"""What Krylov methods share: reading the system, and running in cycles with b - A x computed again between two.
+"""What Krylov methods share: how they end, how they read a system, and cycles with b - A x computed again between.
 
 A cycle believes the residual that it carries along; rounding errors can make it smaller than the true one. So a cycle
 that believes to be done, or cannot go on from where it is, is followed by a look at the true residual, and by another
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from math import inf, isfinite, sqrt
 from typing import Any
 
@@ -16,11 +17,40 @@ import numpy as np
 
 from perp.errors import InvalidProblem
 from perp.kernels.gradient import krylov
-from perp.linalg.krylov.outcome import Ending, Product, Solution
 from perp.problems.deadline import Deadline, deadline, now
 from perp.problems.inputs import Vector, require_count, require_real
 
+Product = Callable[[Vector], Vector]
+"""v -> A v, or r -> P^-1 r; must not keep or change its argument."""
+
 EPSILON = 2.0**-52
+
+
+class Ending(Enum):
+    """The value is a sentence that a person can read."""
+
+    CONVERGED = "the residual is within the tolerance"
+    ITERATION_LIMIT = "the iteration limit was reached"
+    NEGATIVE_CURVATURE = "the matrix is not positive definite: a direction of zero or negative curvature was met"
+    INDEFINITE_PRECONDITIONER = "the preconditioner is not positive definite"
+    BREAKDOWN = "the method cannot go on: a division by zero, or the residual no longer falls"
+    NON_FINITE = "a number on the way is not finite"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """x, and how good it is: `residual` is the 2-norm of b - A x as the method knows it."""
+
+    x: Vector
+    ending: Ending
+    iterations: int
+    residual: float
+    direction: Vector | None = None
+    """For NEGATIVE_CURVATURE the direction d with d^T A d <= 0."""
+
+    @property
+    def success(self) -> bool:
+        return self.ending is Ending.CONVERGED
 
 
 @dataclass(frozen=True)

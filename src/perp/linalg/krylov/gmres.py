@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from perp.kernels.gradient import krylov
-from perp.linalg.krylov.cycles import EPSILON, Cycle, norm, read_system, run_cycles
-from perp.linalg.krylov.outcome import Ending, Product, Solution
+from perp.linalg.krylov.cycles import EPSILON, Cycle, Ending, Product, Solution, norm, read_system, run_cycles
 from perp.problems.inputs import Vector, require_count
 
 ENOUGH = 1.0 - 1e-6
@@ -35,7 +34,7 @@ def gmres(
     """Solve A x = b for any square A, until ||b - A x||_2 <= tolerance (absolute); `restart` + 1 vectors are kept.
 
     Preconditioned from the right, A P^-1 u = b with x = P^-1 u: what is made small is then the residual of the system
-    that was asked, whatever P is, and its norm is known in every iteration. It is computed anew at each restart and
+    that was asked, whatever P is, and its norm is known in every iteration. It is recomputed at each restart and
     at the end. A cycle that brings no progress ends with BREAKDOWN, so do inconsistent singular systems.
     """
     product, b = read_system(A, b, tolerance, max_iterations)

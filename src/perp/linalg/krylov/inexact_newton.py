@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.newton import policies
+from perp.kernels.newton import minimum_map
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators import Operator
 
@@ -65,5 +65,5 @@ class FreeProduct:
             self._out += self._shift * x
         if self._rows is not None:
             self._out *= self._rows
-        policies.keep(self._free, self._out)
+        minimum_map.keep(self._free, self._out)
         return self._out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from perp.linalg.multigrid.hierarchy import GridHierarchy, find_grid_regions
-from perp.linalg.multigrid.level_table import grid_sizes
+from perp.linalg.multigrid.hierarchy import GridHierarchy, find_grid_regions, grid_sizes
 
 __all__ = ["GridHierarchy", "find_grid_regions", "grid_sizes"]

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from perp.errors import suggest
 from perp.linalg.preconditioners.base import Preconditioner, Recipe
-from perp.linalg.preconditioners.block_jacobi import BlockJacobiPreconditioner
-from perp.linalg.preconditioners.diagonal import JacobiPreconditioner, NoPreconditioner
-from perp.linalg.preconditioners.fourier import FourierPreconditioner
-from perp.linalg.preconditioners.incomplete_cholesky import IC0, CompensatedIC0, ImaginaryIC0, PartialShiftIC0
-from perp.linalg.preconditioners.incomplete_threshold import ICT
-from perp.linalg.preconditioners.modified_incomplete import MIC0
+from perp.linalg.preconditioners.cheap import (
+    BlockJacobiPreconditioner,
+    FourierPreconditioner,
+    JacobiPreconditioner,
+    NoPreconditioner,
+    ScaledPreconditioner,
+    SymmetricGaussSeidelPreconditioner,
+)
+from perp.linalg.preconditioners.incomplete_cholesky import (
+    IC0,
+    ICT,
+    MIC0,
+    CompensatedIC0,
+    ImaginaryIC0,
+    PartialShiftIC0,
+)
 from perp.linalg.preconditioners.multigrid import MultigridPreconditioner
-from perp.linalg.preconditioners.scaled import ScaledPreconditioner
-from perp.linalg.preconditioners.symmetric_gauss_seidel import SymmetricGaussSeidelPreconditioner
 
 RECIPES: tuple[type[Recipe], ...] = (
     NoPreconditioner,

@@ -28,7 +28,7 @@ REGULAR = 1e-3
 
 
 class _Hierarchy(Preconditioner):
-    """One V-cycle on the levels of A_FF, which are made anew when F changes."""
+    """One V-cycle on the levels of A_FF, which are made again when F changes."""
 
     def __init__(self, A: sparse.csr_array, diagonal: Vector, sweeps: int) -> None:
         self._A, self._diagonal = A, diagonal
@@ -93,7 +93,7 @@ class MultigridPreconditioner(Recipe):
 
     For any other A the levels are PyAMG's: classical coarsening (Ruge & Stüben 1987) where no entry off the diagonal is
     positive, as in pressure equations, and smoothed aggregation (Vaněk, Mandel & Brezina 1996) elsewhere, with
-    symmetric Gauss-Seidel sweeps. They are made anew for another F: to keep those of all of A and restrict P^-1 to the
+    symmetric Gauss-Seidel sweeps. They are made again for another F: to keep those of all of A and restrict P^-1 to the
     free rows takes four to fifty times as many iterations on Poisson problems, as its coarse levels know nothing of
     the zeros at the border of F. Where no levels come out, P is the diagonal.
     """

@@ -2,14 +2,18 @@
 
 A solution has each row at its lower bound (y_i >= 0), at its upper one (y_i <= 0) or free (y_i = 0): 2^n index sets
 for an LCP, up to 3^n for boxes. For each, A_FF x_F = -b_F - A_FT x_T either has no solution, or one that breaks a sign,
-or a whole affine space of them, whose intersection with the signs is decided by an exact linear program
-(`exact_program`). Most sets are refuted in floating point with bounded errors (`list_doubtful`), the others in rational
-numbers, which floats are, so that nothing is rounded.
+or a whole affine space of them, whose intersection with the signs is decided by an exact linear program. Most sets are
+refuted in floating point with bounded errors (`list_doubtful`), the others in rational numbers, which floats are, so
+that nothing is rounded.
 
 This proves that there is no solution also where some x within its bounds has an admissible slack, so that no separating
 vector exists, as for [[2, 1], [1, -1]], b = (2, -2). The list of refutations is not stored: `verify_certificate` makes
 it again, from A, b and the bounds alone. It may be that of a few rows of a large problem if these are coupled with no
 others: A_ij = 0 for i in them and j not.
+
+The exact program (`is_possible`) asks for an x with E x = e and C x >= c. The equations are eliminated first. What is
+left has few unknowns, mostly none: then only signs are looked at. One unknown is an interval; several are a linear
+program, by the simplex method with Bland's rule, which never cycles (Bland 1977).
 """
 
 from __future__ import annotations
@@ -27,20 +31,21 @@ from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
 from perp.problems.certificates.certificate import PROVABLE, Certificate
-from perp.problems.certificates.exact_program import Conditions, Equations, is_possible
+from perp.problems.exact_elimination import echelon, whole_row
 from perp.problems.inputs import Matrix, Vector, freeze
 from perp.problems.problem import Problem
 
 MOST_ROWS, MOST_SETS = 14, 2**13
-
 PORTION = 1024
 FREE, LOWER, UPPER = 0, -1, 1
-
 ABOVE = 1.0 + 2.0**-40
 """Sums of numbers >= 0 are off by far less than this factor."""
-
 GOOD = 0.5
 """I - R C must be smaller than this for the bound to be of use."""
+
+Row = list[Fraction]
+Equations = list[tuple[Row, Fraction]]
+Conditions = list[tuple[Row, Fraction]]
 
 
 @dataclass(frozen=True)
@@ -206,3 +211,94 @@ def _is_in_range(sizes: NDArray[np.float64]) -> NDArray[np.bool_]:
 def _powers_of_two(sizes: Vector) -> Vector:
     _, exponent = np.frexp(np.where(sizes > 0.0, sizes, 1.0))
     return np.asarray(np.ldexp(1.0, -np.clip(exponent, -1000, 1000)))
+
+
+# -- exact linear programs ---------------------------------------------------------------------------------------------
+
+
+def is_possible(equations: Equations, conditions: Conditions) -> bool:
+    """Whether some x satisfies all of them."""
+    solved = _eliminate(equations)
+    if solved is None:
+        return False
+    reduced: Conditions = []
+    for row, right in _substitute(solved, conditions):
+        if any(row):
+            reduced.append((row, right))
+        elif right > 0:  # 0 >= right
+            return False
+    if not reduced:
+        return True
+    used = [k for k in range(len(reduced[0][0])) if any(row[k] for row, _ in reduced)]
+    narrow = [([row[k] for k in used], right) for row, right in reduced]
+    return _interval_is_not_empty(narrow) if len(used) == 1 else _has_point(narrow)
+
+
+def _eliminate(equations: Equations) -> dict[int, tuple[Row, Fraction]] | None:
+    """For each unknown with a pivot, row . x = right with x_k in no other row; None where 0 = 1 comes out."""
+    unknowns = len(equations[0][0]) if equations else 0
+    whole = [whole_row([*row, right]) for row, right in equations]
+    rows, columns, last, _ = echelon(whole, unknowns, lambda: None, reduced=True)
+    if any(row[-1] for row in rows[len(columns) :]):
+        return None
+    solved = {}
+    for k, numbers in zip(columns, rows[: len(columns)], strict=True):
+        *row, right = (Fraction(number, last) for number in numbers)
+        solved[k] = row, right
+    return solved
+
+
+def _substitute(solved: dict[int, tuple[Row, Fraction]], conditions: Conditions) -> Conditions:
+    out: Conditions = []
+    for row, right in conditions:
+        left = list(row)
+        for k, (known, value) in solved.items():
+            factor = left[k]
+            if factor:
+                left = [a - factor * b if b else a for a, b in zip(left, known, strict=True)]
+                right -= factor * value
+        out.append((left, right))
+    return out
+
+
+def _interval_is_not_empty(conditions: Conditions) -> bool:
+    low: Fraction | None = None
+    high: Fraction | None = None
+    for (slope,), right in conditions:
+        edge = right / slope
+        if slope > 0:
+            low = edge if low is None else max(low, edge)
+        else:
+            high = edge if high is None else min(high, edge)
+    return low is None or high is None or low <= high
+
+
+def _has_point(conditions: Conditions) -> bool:
+    """C s >= c for s of any sign: phase one of the simplex method on C (p - q) - w + z = c with p, q, w, z >= 0."""
+    m, k = len(conditions), len(conditions[0][0])
+    tableau: list[Row] = []
+    for i, (row, right) in enumerate(conditions):
+        sign = -1 if right < 0 else 1
+        slack = [Fraction(-sign if j == i else 0) for j in range(m)]
+        artificial = [Fraction(1 if j == i else 0) for j in range(m)]
+        tableau.append([*(sign * a for a in row), *(-sign * a for a in row), *slack, *artificial, sign * right])
+    width = 2 * k + m  # artificial variables never come back
+    basis = [width + i for i in range(m)]
+    cost = [-sum(column, Fraction(0)) for column in zip(*tableau, strict=True)]
+    while True:
+        entering = next((j for j in range(width) if cost[j] < 0), None)
+        if entering is None:
+            return cost[-1] == 0
+        ratios = [(row[-1] / row[entering], basis[i], i) for i, row in enumerate(tableau) if row[entering] > 0]
+        leaving = min(ratios)[2]  # phase one is bounded, so there is one
+        _pivot(tableau, cost, leaving, entering)
+        basis[leaving] = entering
+
+
+def _pivot(tableau: list[Row], cost: Row, leaving: int, entering: int) -> None:
+    scale = tableau[leaving][entering]
+    row = tableau[leaving] = [entry / scale for entry in tableau[leaving]]
+    for other in [*(each for number, each in enumerate(tableau) if number != leaving), cost]:
+        factor = other[entering]
+        if factor:
+            other[:] = [a - factor * b if b else a for a, b in zip(other, row, strict=True)]

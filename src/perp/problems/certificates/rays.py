@@ -23,7 +23,7 @@ import numpy as np
 
 from perp.errors import InvalidProblem
 from perp.problems.certificates.certificate import PROVABLE, Certificate
-from perp.problems.certificates.enclosing import rounding_share
+from perp.problems.certificates.separation import rounding_share
 from perp.problems.certificates.sharpening import NEARLY_ZERO
 from perp.problems.inputs import Vector, VectorLike, as_vector, freeze
 from perp.problems.problem import Problem

@@ -13,8 +13,8 @@ and for convex contacts, where y is in K* = {friction |y_t| <= y_n}, if u is in 
 for every such x; so if the right side, the `margin`, is negative, no x has an admissible slack. For an LCP this is
 Farkas' lemma (Cottle, Pang & Stone 1992, theorem 2.7.9): u >= 0, A^T u <= 0, b^T u < 0.
 
-**Rounding.** A^T u is enclosed (`enclosing`), and the margin counts as negative only beyond (n + 4) eps of the sum of
-its terms. Entries of A^T u that should be zero, where x is unbounded, seldom are, as A itself was rounded once. One
+**Rounding.** A^T u is enclosed (`pull_sharply`), and the margin counts as negative only beyond (n + 4) eps of the sum
+of its terms. Entries of A^T u that should be zero, where x is unbounded, seldom are, as A itself was rounded once. One
 that is below (n + 4) eps of what it was added up from is let through as a stray g_j > 0. Then 0 <= u^T y <= margin +
 max g_j sum |x_j|, so that a solution must have sum |x_j| >= -margin / max g_j, which is `reach`. The certificate is
 refused unless that is 1e8 times as large as the sizes of A and b suggest for x.
@@ -23,28 +23,120 @@ refused unless that is 1e8 times as large as the sizes of A and b suggest for x.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perp.problems.certificates.certificate import Certificate, list_rows
-from perp.problems.certificates.enclosing import EPSILON, Pulled, pull_quickly, pull_sharply, rounding_share
 from perp.problems.certificates.sharpening import NEARLY_ZERO
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze
+from perp.problems.operators import Operator
 from perp.problems.problem import Problem
-from perp.problems.rounding import sum_products
+from perp.problems.rounding import sum_columns, sum_products
+
+# -- A^T u with bounds on its rounding errors, from the problem's own numbers ------------------------------------------
+
+
+EPSILON = 2.0**-52
+MOST_EXACT = 400_000
+"""So many products are added up without rounding errors; of more, in extended precision."""
+MOST_STENCIL_ROWS = 20_000
+"""Rows of a stencil that are looked at one by one, so that nothing is formed."""
+FORMING = 8.0
+"""Rounding errors that a number of A may have where A is formed from factors, in units of the last place."""
+CHUNK = 256
+EXTENDED = 2.0 * max(float(np.finfo(np.longdouble).eps), 2.0**-63)
+"""Rounding errors of a product and a sum in extended precision, which is double precision on some machines."""
+Entries = tuple[NDArray[Any], NDArray[Any], Vector]
 
 FAR = 1e8
 """A proof with strays must reach this many times as far as the sizes of A and b suggest for x."""
-
 SAFE = 2.0**-100
 """u is made smaller by this where A^T u would overflow."""
 
 
+@dataclass(frozen=True)
+class Pulled:
+    """A^T u, how far each of its entries may be off, and |A|^T |u|."""
+
+    gain: Vector
+    error: Vector
+    size: Vector
+
+
+def rounding_share(n: int) -> float:
+    """The rounding errors of a sum of n products, as a share of the sum of their absolute values."""
+    return (n + 4) * EPSILON
+
+
+def pull_quickly(A: Operator, u: Vector) -> Pulled:
+    """In plain double precision."""
+    gain, size = A.pull(u)
+    terms = int(np.count_nonzero(u))
+    if A.stencil is not None:
+        terms = min(terms, 2 * len(A.stencil.grid) + 1)
+    return Pulled(gain, (terms + 2) * EPSILON * size, size)
+
+
+def pull_sharply(A: Operator, u: Vector, quick: Pulled) -> Pulled:
+    """Without rounding errors but the last one where A is stored, and as well as it goes where it must be formed."""
+    support = np.flatnonzero(u)
+    is_given = A.stored is not None or A.stencil is not None
+    forming = 0.0 if is_given else FORMING * EPSILON * quick.size
+    if A.stencil is not None:
+        if support.size > MOST_STENCIL_ROWS:
+            return quick
+        return Pulled(*_round_once(*_entries_by_rows(A.stencil, support), u, A.n), quick.size)
+    part: Any = A.written_out()[support]
+    if (part.size if A.is_dense else part.nnz) > MOST_EXACT:
+        gain, error = _extended(part, u[support])
+        error += support.size * EXTENDED * quick.size
+    else:
+        gain, error = _round_once(*_entries_of(part, support), u, A.n)
+    return Pulled(gain, error + forming, quick.size)
+
+
+def _round_once(rows: NDArray[Any], columns: NDArray[Any], values: Vector, u: Vector, n: int) -> tuple[Vector, Vector]:
+    gain = sum_columns(rows, columns, values, u, n)
+    return gain, np.abs(gain) * EPSILON
+
+
+def _extended(part: Any, u: Vector) -> tuple[Vector, Vector]:
+    long = u.astype(np.longdouble)
+    if isinstance(part, np.ndarray):
+        total = np.zeros(part.shape[1], dtype=np.longdouble)
+        for begin in range(0, u.size, CHUNK):
+            here = slice(begin, begin + CHUNK)
+            total += part[here].T.astype(np.longdouble) @ long[here]
+    else:
+        total = part.astype(np.longdouble).T @ long
+    gain: Vector = total.astype(np.float64)
+    return gain, np.abs(gain) * EPSILON
+
+
+def _entries_of(part: Any, support: NDArray[np.intp]) -> Entries:
+    if isinstance(part, np.ndarray):
+        place, columns = np.nonzero(part)
+        return support[place], columns, part[place, columns]
+    entries = part.tocoo()
+    return support[entries.row], entries.col, entries.data
+
+
+def _entries_by_rows(A: Operator, support: NDArray[np.intp]) -> Entries:
+    found = [A.row(int(i)) for i in support]
+    lengths = [columns.size for columns, _ in found]
+    columns = np.concatenate([columns for columns, _ in found])
+    return np.repeat(support, lengths), columns, np.concatenate([values for _, values in found])
+
+
+# -- vectors that separate ---------------------------------------------------------------------------------------------
+
+
 def check_vector(problem: Problem, u: Vector) -> Certificate:
     """The verdict on u, which is finite and of the right length."""
-    kind = "friction" if isinstance(problem, ContactProblem) else "infeasible"
+    kind = "infeasible" if problem.frictional is None else "friction"
     vector = np.array(u)
     largest = np.abs(vector).max(initial=0.0)
     if largest == 0.0:
@@ -78,11 +170,12 @@ def _clear_signs(problem: Problem, u: Vector) -> str | None:
     """Set entries of the wrong sign at rounding level to zero; a sentence where one is larger than that."""
     lower, upper = problem.bounds(np.zeros(problem.n))
     has_lower, has_upper = np.isfinite(lower), np.isfinite(upper)
-    if isinstance(problem, ContactProblem):
+    contacts = problem.frictional
+    if contacts is not None:
         has_lower[: problem.contact_rows] = has_upper[: problem.contact_rows] = True
-        has_upper[problem.every(0)] = False
-        if problem.model == "convex":
-            objection = _clear_cones(problem, u)
+        has_upper[contacts.every(0)] = False
+        if contacts.model == "convex":
+            objection = _clear_cones(contacts, u)
             if objection:
                 return objection
             has_lower[: problem.contact_rows] = has_upper[: problem.contact_rows] = False  # seen to
@@ -187,7 +280,7 @@ def _spread(found: Greatest, exponent: int) -> float:
 
 
 def _told(margin: float, exponent: int, u: Vector) -> float:
-    """The margin for the u that is told, with max |u_i| = 1."""
+    """The margin for the u that is reported, with max |u_i| = 1."""
     if np.abs(u).max() < 0.5:  # it was made smaller so as not to overflow
         exponent += 100
     return float(np.ldexp(margin, exponent))
@@ -227,14 +320,14 @@ def greatest_products(problem: Problem, pulled: Pulled, share: float, *, loose: 
     """
     lower, upper = problem.bounds(np.zeros(problem.n))
     rows = np.arange(problem.n)
-    if not isinstance(problem, ContactProblem):
+    if problem.frictional is None:
         return _ordinary(pulled.gain, pulled.error, pulled.size, lower, upper, rows, share, loose)
     others = slice(problem.contact_rows, problem.n)
     rest = _ordinary(
         pulled.gain[others], pulled.error[others], pulled.size[others], lower[others], upper[others], rows[others],
         share, loose,
     )  # fmt: skip
-    return _joined(_contacts(problem, pulled), rest)
+    return _joined(_contacts(problem.frictional, pulled), rest)
 
 
 def _ordinary(

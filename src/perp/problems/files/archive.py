@@ -69,7 +69,7 @@ def open_archive(guard: FileGuard) -> Iterator[Archive]:
 
 
 class Archive:
-    """The arrays of one file by name; a member that nobody asks for, whatever its name, is never opened."""
+    """The arrays of one file by name; a member that is not asked for, whatever its name, is never opened."""
 
     def __init__(self, source: zipfile.ZipFile, guard: FileGuard) -> None:
         self.guard = guard

@@ -28,9 +28,8 @@ from scipy import sparse
 
 from perp.errors import FileFormatError, InvalidProblem
 from perp.extras import h5py
-from perp.problems.files.guard import Budget, FileGuard
+from perp.problems.files.guard import Budget, FileGuard, replacing
 from perp.problems.files.guarded_hdf5 import GuardedGroup, open_hdf5
-from perp.problems.files.replacement import replacing
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector
 from perp.problems.operators import (

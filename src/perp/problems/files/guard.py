@@ -1,4 +1,4 @@
-"""The limits that a file must keep, and the one way in which its faults are told.
+"""Reading with limits that a file must keep, and one way to report its faults; writing files whole or not at all.
 
 A few hundred bytes can declare terabytes. So every reader here first tells its guard how many bytes a file declares and
 how many it stores for them, and allocates only afterwards.
@@ -6,6 +6,9 @@ how many it stores for them, and allocates only afterwards.
 
 from __future__ import annotations
 
+import errno
+import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,10 +20,8 @@ from perp.errors import FileFormatError
 
 DEFAULT_MAX_BYTES = 8 * 2**30
 """How many bytes of numbers a problem may declare unless the caller says otherwise."""
-
 COMPRESSION_LIMIT = 100
 """How many times larger than stored compressed data may be; perp's own files are not compressed."""
-
 SMALL_BYTES = 16 * 2**20
 """Compressed data that unpack to no more than this are harmless at any ratio: constant arrays shrink a thousandfold."""
 
@@ -82,3 +83,17 @@ class FileGuard:
             raise
         except (ValueError, TypeError, FloatingPointError) as error:
             raise FileFormatError(f"{self.path}: {f'{where}: ' if where else ''}{error}") from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path in the same folder to write to: it takes the place of `path` if the block ends well, else it vanishes."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
+    temporary = path.with_name(f".perp-{secrets.token_hex(8)}.tmp")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -67,7 +67,7 @@ class GuardedGroup:
         self._guard.spend(self._where + name, declared)
 
     def building(self) -> AbstractContextManager[None]:
-        """See `FileGuard.building`; the faults are told of this group."""
+        """See `FileGuard.building`; faults are reported for this group."""
         return self._guard.building(self._where.rstrip("/"))
 
     def group(self, name: str) -> GuardedGroup:

@@ -22,11 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.errors import FileFormatError, suggest
+from perp.errors import suggest
 from perp.problems.box import BoxLCP
 from perp.problems.files.archive import Archive, open_archive, write_archive
-from perp.problems.files.guard import Budget, FileGuard
-from perp.problems.files.replacement import replacing
+from perp.problems.files.guard import Budget, FileGuard, replacing
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, as_vector
 from perp.problems.lcp import LCP
@@ -59,7 +58,7 @@ MASSES = ("bodies", "planar", "diagonal", "sparse")
 
 def save(problem: Problem, path: Path, x: Vector | None) -> None:
     arrays = {"format": np.array(FORMAT, dtype=np.int64), "perp_version": np.array(__version__)}
-    arrays |= _bounds_to_arrays(problem) | {"form": np.array(problem.A.form)} | problem.A.arrays() | {"b": problem.b}
+    arrays |= problem.to_arrays() | {"form": np.array(problem.A.form)} | problem.A.arrays() | {"b": problem.b}
     if x is not None:
         arrays["x"] = x
     with replacing(path) as temporary:
@@ -78,25 +77,6 @@ def load_solution(path: Path, max_bytes: int) -> Vector | None:
     with open_archive(guard) as archive, guard.building():
         _require_format(archive)
         return as_vector(archive.numbers("x"), "x", archive.numbers("b").size) if "x" in archive else None
-
-
-def _bounds_to_arrays(problem: Problem) -> dict[str, NDArray[Any]]:
-    """What sets the kinds of problem apart."""
-    if isinstance(problem, LCP):
-        return {"kind": np.array("lcp")}
-    if isinstance(problem, BoxLCP):
-        return {"kind": np.array("box"), "lower": problem.lower, "upper": problem.upper}
-    if isinstance(problem, ContactProblem):
-        softness = {"contact_compliance": problem.contact_compliance} if problem.is_compliant else {}
-        return softness | {
-            "kind": np.array("contact"),
-            "model": np.array(problem.model),
-            "dimension": np.array(problem.dimension, dtype=np.int64),
-            "friction": problem.friction,
-            "lower": problem.lower,
-            "upper": problem.upper,
-        }
-    raise FileFormatError(f"perp has no way to save a {type(problem).__name__}")
 
 
 def _require_format(archive: Archive) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from perp.errors import InvalidProblem, suggest
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
-from perp.problems.models.frictionless import frictionless
-from perp.problems.models.restatement import Restated
+from perp.problems.models.restatement import Restated, frictionless
 from perp.problems.models.stewart_trinkle import stewart_trinkle
 from perp.problems.problem import Problem
 
@@ -16,8 +15,8 @@ NAMED_MODELS = ("box", "cone", "convex", "frictionless", "stewart_trinkle")
 
 def contacts_of(problem: Problem) -> ContactProblem | None:
     """The contact problem itself, or the one that an LCP or boxed LCP was made of; None for any other problem."""
-    if isinstance(problem, ContactProblem):
-        return problem
+    if problem.frictional is not None:
+        return problem.frictional
     return problem.origin.contacts if isinstance(problem, Restated) else None
 
 

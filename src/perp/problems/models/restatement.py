@@ -2,7 +2,8 @@
 
 Contact data (A, b, friction) make more problems than the four models of `ContactProblem`: the Stewart-Trinkle LCP, the
 problem without friction, the one with fixed bounds. Each is an ordinary `LCP` or `BoxLCP`, which any method for those
-solves, with an `origin` that knows how its unknowns and the impulses of the contacts correspond.
+solves, with an `origin` that knows how its unknowns and the impulses of the contacts correspond. The simplest stands
+here: the contacts without friction, which has their normals and the rows after the contacts alone.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from perp.problems.box import BoxLCP
 from perp.problems.contact_laws import require_one_coefficient
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import MatrixLike, PerRow, PointLike, Vector, VectorLike, as_vector
 from perp.problems.lcp import LCP
+from perp.problems.operators import MatrixFreeOperator, Operator
 from perp.problems.problem import Problem, scale_data
 
 
@@ -115,3 +120,58 @@ def require_contacts(problem: Any, without_wide: str = "") -> ContactProblem:
     if without_wide:
         require_one_coefficient(problem, without_wide)
     return problem
+
+
+# -- without friction --------------------------------------------------------------------------------------------------
+
+
+def frictionless(problem: ContactProblem) -> RestatedLCP | RestatedBoxLCP:
+    """0 <= x_n  ⊥  y_n >= 0 and the rows after the contacts, with all tangents left out: x_t = 0, y_t anything.
+
+    A third of the rows, in the form that A has (a factored A stays factored). For symmetric positive semidefinite A a
+    convex problem; its normal impulses are what THESIS 2.4.2 takes the bounds of friction from (`fixed_box`).
+    """
+    contacts = require_contacts(problem)
+    origin = Frictionless(contacts)
+    rows, count = origin.rows, contacts.contacts
+    lower = np.concatenate([np.zeros(count), contacts.lower])
+    upper = np.concatenate([np.full(count, np.inf), contacts.upper])
+    return make_restated(contacts.A.restrict(rows), contacts.b[rows], lower, upper, origin)
+
+
+@dataclass(frozen=True, eq=False)
+class Frictionless(Restatement):
+    """The unknowns are the normal impulses, then those of the other rows."""
+
+    @property
+    def title(self) -> str:
+        return "frictionless problem"
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """The rows of the contact problem that are left."""
+        return np.concatenate([self.contacts.normal_rows, np.arange(self.contacts.contact_rows, self.contacts.n)])
+
+    def impulses(self, x: Vector) -> Vector:
+        impulses = np.zeros(self.contacts.n)
+        impulses[self.rows] = x
+        return impulses
+
+    def unknowns(self, impulses: Vector) -> Vector:
+        x = impulses[self.rows]
+        count = self.contacts.contacts
+        x[:count] = np.maximum(x[:count], 0.0)
+        x[count:] = np.clip(x[count:], self.contacts.lower, self.contacts.upper)
+        return x
+
+
+# -- products ----------------------------------------------------------------------------------------------------------
+
+
+def congruent_product(
+    A: Operator, E: sparse.csr_array, added: sparse.csr_array | None = None, diagonal: Vector | None = None
+) -> MatrixFreeOperator:
+    """x -> E A E^T x + added x. (It is put together of SciPy's own operators, which can be pickled if A can.)"""
+    product = LinearOperator(A.shape, matvec=A.apply, dtype=np.float64)
+    whole = aslinearoperator(E) @ product @ aslinearoperator(sparse.csr_array(E.T))
+    return MatrixFreeOperator(whole if added is None else whole + aslinearoperator(added), diagonal)

@@ -13,11 +13,11 @@ from scipy import sparse
 
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Matrix, Vector, require_count
-from perp.problems.models.congruent_product import congruent_product
 from perp.problems.models.restatement import (
     RestatedBoxLCP,
     RestatedLCP,
     Restatement,
+    congruent_product,
     make_restated,
     require_contacts,
 )

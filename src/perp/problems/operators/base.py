@@ -23,8 +23,8 @@ from perp.errors import FileFormatError, MissingAbility
 from perp.problems import operators
 from perp.problems.deadline import Pace
 from perp.problems.inputs import Matrix, Vector, as_vector, freeze
-from perp.problems.models import congruent_product as congruent_products
-from perp.problems.operators import sparse as sparses
+from perp.problems.models import restatement
+from perp.problems.operators import sparse as sparse_operator
 
 if TYPE_CHECKING:
     from perp.problems.files.archive import Archive
@@ -36,6 +36,19 @@ if TYPE_CHECKING:
 logger: logging.Logger = logging.getLogger("perp")
 
 _listening: ContextVar[tuple[list[str], ...]] = ContextVar("perp_listening_for_forming", default=())
+
+FILLING = Pace(1e8)
+"""Entries of a full matrix a second that are written for the first time."""
+
+APPLY = "apply"  #            y = A x
+
+DIAGONAL = "diagonal"  #      the numbers A_ii
+
+ROWS = "rows"  #              the nonzeros of one row
+
+SUBMATRIX = "submatrix"  #    A[rows, columns]
+
+TO_SPARSE = "to_sparse"  #    all of A as a SciPy CSR array
 
 
 @contextmanager
@@ -54,16 +67,6 @@ def tell_forming(sentence: str) -> None:
     for notes in _listening.get():
         if sentence not in notes:
             notes.append(sentence)
-
-
-FILLING = Pace(1e8)
-"""Entries of a full matrix a second that are written for the first time."""
-
-APPLY = "apply"  #            y = A x
-DIAGONAL = "diagonal"  #      the numbers A_ii
-ROWS = "rows"  #              the nonzeros of one row
-SUBMATRIX = "submatrix"  #    A[rows, columns]
-TO_SPARSE = "to_sparse"  #    all of A as a SciPy CSR array
 
 
 class Operator(ABC):
@@ -175,9 +178,9 @@ class Operator(ABC):
         """A as an array that nobody may write to; a new one only where there is none."""
         return self.to_dense()
 
-    def compressed(self) -> sparses.SparseOperator:
+    def compressed(self) -> sparse_operator.SparseOperator:
         """A in compressed rows; itself where it is."""
-        return sparses.SparseOperator(self.to_sparse())
+        return sparse_operator.SparseOperator(self.to_sparse())
 
     def in_this_form(self, matrix: sparse.csr_array) -> Matrix | sparse.csr_array:
         """Another matrix as an array where A holds its zeros, else as it is."""
@@ -190,7 +193,7 @@ class Operator(ABC):
 
         chosen = sparse.csr_array((np.ones(rows.size), (np.arange(rows.size), rows)), shape=(rows.size, self.n))
         diagonal = self.diagonal()[rows] if DIAGONAL in self.ability_set else None
-        return congruent_products.congruent_product(self, chosen, diagonal=diagonal)
+        return restatement.congruent_product(self, chosen, diagonal=diagonal)
 
     def coupled_rows(self) -> Couplings | None:
         """Which rows hang together; None where that cannot be told."""
@@ -220,7 +223,7 @@ class Operator(ABC):
 
     def with_added_diagonal(self, added: Vector) -> Operator:
         """A + diag(added), in the same form where that has room for it, else in compressed rows."""
-        return sparses.SparseOperator(self.to_sparse() + sparse.diags_array(as_vector(added, "added", self.n)))
+        return sparse_operator.SparseOperator(self.to_sparse() + sparse.diags_array(as_vector(added, "added", self.n)))
 
     def nonzeros(self) -> int | None:
         """How many numbers of A are stored, or None where A is never formed."""

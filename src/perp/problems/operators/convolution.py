@@ -30,6 +30,17 @@ if TYPE_CHECKING:
 
 Kernel = NDArray[np.float64]
 
+LEAST = 1e-6
+"""Waves of which A makes less than this share of what it makes of others are left small: to restore them is noise."""
+
+ROUNDING = 1e-12
+"""A wave whose energy is below zero by more than this share of the largest shows that A is not semi-definite."""
+
+BOUNDARIES = ("periodic", "free")
+
+MOST_WRITTEN_ROWS = 2000
+"""A convolution of more rows does not offer to be written down: all of its n^2 entries are there."""
+
 
 class Spectrum:
     """x -> the cells of `grid` of  F^-1 (symbol F x),  x extended by zeros to the sizes of the transform.
@@ -83,13 +94,6 @@ def spread(kernel: Kernel, sizes: tuple[int, ...]) -> Kernel:
     return kernel
 
 
-LEAST = 1e-6
-"""Waves of which A makes less than this share of what it makes of others are left small: to restore them is noise."""
-
-ROUNDING = 1e-12
-"""A wave whose energy is below zero by more than this share of the largest shows that A is not semi-definite."""
-
-
 class CirculantInverse:
     """C^-1, where C is the circulant matrix (one level an axis) nearest to a symmetric A = K + diag(added):
 
@@ -123,12 +127,6 @@ def wrap_around(kernel: NDArray[np.float64], grid: tuple[int, ...]) -> NDArray[n
             ahead, behind = np.take(kernel, place, axis), np.take(kernel, place - size, axis)
             kernel = (1.0 - share) * ahead + share * behind
     return kernel
-
-
-BOUNDARIES = ("periodic", "free")
-
-MOST_WRITTEN_ROWS = 2000
-"""A convolution of more rows does not offer to be written down: all of its n^2 entries are there."""
 
 
 class ConvolutionOperator(Operator):

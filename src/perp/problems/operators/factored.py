@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from perp.errors import InvalidProblem
-from perp.kernels.storages import body_pairs, factored, pair_products, pair_setup, planar_pairs
+from perp.kernels.storages import body_pairs, factored, planar_pairs
 from perp.problems import island_matrices
 from perp.problems.inputs import (
     EntriesLike,
@@ -41,6 +41,8 @@ from perp.vocabulary import explains_arguments
 
 if TYPE_CHECKING:
     from perp.problems.island_matrices import Couplings
+
+__all__ = ["BodyPairs", "FactoredOperator", "PlanarPairs"]
 
 
 class Pairs(ABC):
@@ -75,13 +77,13 @@ class Pairs(ABC):
         count = mass.mass.size
         numbers, blocks = np.empty(pairs.size, dtype=np.uint32), np.empty(given.size)
         rows = _read_only(pairs, np.int64), _read_only(given, np.float64)
-        fault, place = pair_setup.take_pairs(*rows, np.uint64(cls.width), np.int64(count), numbers, blocks)
-        if fault == pair_setup.OUT_OF_RANGE:
+        fault, place = body_pairs.take_pairs(*rows, np.uint64(cls.width), np.int64(count), numbers, blocks)
+        if fault == body_pairs.OUT_OF_RANGE:
             i, side = divmod(int(place), 2)
             raise InvalidProblem(f"bodies must lie in -1..{count - 1}; bodies[{i},{side}] is {pairs[i, side]}")
-        if fault == pair_setup.TWICE:
+        if fault == body_pairs.TWICE:
             raise InvalidProblem(f"bodies[{place}] names body {pairs[place, 0]} twice; add its two parts up")
-        if fault == pair_setup.NOT_FINITE:
+        if fault == body_pairs.NOT_FINITE:
             reject_non_finite(np.asarray(given, dtype=np.float64), "jacobian")
         return cls(numbers, blocks, mass)
 
@@ -170,7 +172,7 @@ class BodyPairs(Pairs):
     def diagonal_blocks(self, size: int, count: int) -> NDArray[np.float64]:
         blocks = np.empty((count, size, size))
         flat = blocks.reshape(-1)
-        pair_products.blocks_of_bodies(np.uint64(size), self.bodies, self.jacobian, self.inverse_mass, flat)
+        body_pairs.blocks_of_bodies(np.uint64(size), self.bodies, self.jacobian, self.inverse_mass, flat)
         return blocks
 
     def velocity(self, x: Vector) -> Vector:
@@ -179,7 +181,7 @@ class BodyPairs(Pairs):
         return v
 
     def _times(self, v: Vector, out: Vector) -> None:
-        pair_products.times_bodies(self.bodies, self.jacobian, v, out)
+        body_pairs.times_bodies(self.bodies, self.jacobian, v, out)
 
     def slack(self, compliance: Vector, b: Vector, x: Vector, out: Vector) -> None:
         work = np.empty(6 * (self.body_count + 1))
@@ -208,14 +210,11 @@ class PlanarPairs(Pairs):
         return v
 
     def _times(self, v: Vector, out: Vector) -> None:
-        pair_products.times_planar(self.bodies, self.jacobian, v, out)
+        planar_pairs.times_planar(self.bodies, self.jacobian, v, out)
 
     def slack(self, compliance: Vector, b: Vector, x: Vector, out: Vector) -> None:
         work = np.empty(3 * (self.body_count + 1))
         planar_pairs.slack(self.bodies, self.jacobian, self.inverse_mass, compliance, b, x, work, out)
-
-
-__all__ = ["BodyPairs", "FactoredOperator", "PlanarPairs"]
 
 
 @explains_arguments()

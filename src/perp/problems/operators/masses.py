@@ -21,6 +21,14 @@ from perp.kernels.worlds import rigid_motion
 from perp.problems.inputs import EntriesLike, Vector, VectorLike, as_block_stack, as_vector, freeze, require_real_dtype
 from perp.problems.operators.sparse import as_csr, csr_arrays
 
+COLUMNS_AT_ONCE = 256
+"""How many columns of M^-1 J^T are solved for together."""
+
+__all__ = ["BodyMasses", "DiagonalMass", "Mass", "PlanarMasses", "SparseMass", "as_mass"]
+
+INERTIA_ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+"""Of a symmetric 3 x 3 matrix, in the order in which the body-pair kernels have them."""
+
 
 def factor_sparse(matrix: Any, **options: Any) -> Any:
     """The LU factor of a square sparse matrix, or RuntimeError where it is singular.
@@ -33,10 +41,6 @@ def factor_sparse(matrix: Any, **options: Any) -> Any:
     if (columns.diagonal() == 0.0).any() and structural_rank(columns) < n:
         raise RuntimeError("the pattern of its nonzeros makes the matrix singular")
     return splu(columns, **options)
-
-
-COLUMNS_AT_ONCE = 256
-"""How many columns of M^-1 J^T are solved for together."""
 
 
 class SparseMass:
@@ -91,12 +95,6 @@ class SparseMass:
 
     def to_sparse(self) -> sparse.csr_array:
         return self.matrix.copy()
-
-
-__all__ = ["BodyMasses", "DiagonalMass", "Mass", "PlanarMasses", "SparseMass", "as_mass"]
-
-INERTIA_ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-"""Of a symmetric 3 x 3 matrix, in the order in which the body-pair kernels have them."""
 
 
 class Mass(Protocol):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from perp.problems.proofs.error_bounds import ErrorBound, error_bounds
-from perp.problems.proofs.proof import Proof
-from perp.problems.proofs.prove import prove
+from perp.problems.proofs.prove import Proof, prove
 
 __all__ = ["ErrorBound", "Proof", "error_bounds", "prove"]

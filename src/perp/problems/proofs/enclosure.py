@@ -53,7 +53,7 @@ class Enclosure:
     is_alone: bool
     """Whether it is proved that the box, as it is rounded outwards, holds no second one."""
     degenerate: int
-    """Rows that could not be told apart: at a bound with y = 0, or too near to that."""
+    """Rows that could not be decided: at a bound with y = 0, or too near to that."""
 
 
 def refine(rows: Rows, x: Vector) -> Pair | None:

@@ -1,4 +1,4 @@
-"""How far a point can be from the solution, told by its natural map: the known bounds, rounding included.
+"""How far a point can be from the solution, judged by its natural map: the known bounds, rounding included.
 
 For two points the natural maps of an LCP or a boxed one differ by (I - D + D A) (x - x'), 0 <= d_i <= 1, for the
 projection on an interval has slopes between 0 and 1. At the solution x* the natural map is zero. So, with r = F(x),
@@ -19,10 +19,15 @@ import numpy as np
 
 from perp.problems.inputs import Matrix, PointLike, Vector, as_vector, freeze
 from perp.problems.problem import Problem
-from perp.problems.proofs.comparison import positive_witness, solve_above
-from perp.problems.proofs.definiteness import smallest_eigenvalue, spectral_norm
 from perp.problems.proofs.laws import Rows, equilibrated, natural_bound, rows_of, scaled
-from perp.problems.proofs.orientation import Orientation, find_orientation
+from perp.problems.proofs.matrix_tests import (
+    Orientation,
+    find_orientation,
+    positive_witness,
+    smallest_eigenvalue,
+    solve_above,
+    spectral_norm,
+)
 from perp.problems.rounding import gamma, times
 
 MOST_ROWS = 1000
@@ -189,7 +194,7 @@ def _comparison_bound(A: Matrix, residuals: Vector) -> Iterator[ErrorBound]:
 
 
 def _corner_bound(corners: Orientation, residuals: Vector) -> ErrorBound:
-    """The best constant there is, max over D of |(I - D + D A)^-1|, which lies at a corner (see `orientation`)."""
+    """The best constant there is, max over D of |(I - D + D A)^-1|, which lies at a corner (see `matrix_tests`)."""
     entries = times(corners.inverse, residuals)
     largest = float(residuals.max())
     return ErrorBound(

@@ -17,7 +17,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Matrix, Vector
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem
@@ -89,17 +88,15 @@ def rows_of(problem: Problem) -> Rows | str:
         return f"the numbers of A are needed, and a {problem.A.form} operator has none"
     n = problem.n
     factor, partner = np.zeros(n), np.arange(n)
-    if isinstance(problem, ContactProblem):
-        if problem.model == "convex" or problem.has_discs:
-            return f"the law of a '{problem.kind}' problem is not piecewise linear, and only such laws can be treated"
-        lower, upper = (bound.copy() for bound in problem.bounds(np.zeros(n)))
-        if problem.model != "disc":
-            for tangent in range(1, problem.dimension):
-                own = problem.friction[:, tangent - 1] if problem.is_wide else problem.friction
-                factor[problem.every(tangent)] = own
-                partner[problem.every(tangent)] = problem.normal_rows
-    else:
-        lower, upper = problem.bounds(np.zeros(n))
+    contacts = problem.frictional
+    if contacts is not None and (contacts.model == "convex" or contacts.has_discs):
+        return f"the law of a '{contacts.kind}' problem is not piecewise linear, and only such laws can be treated"
+    if contacts is not None and contacts.model != "disc":
+        for tangent in range(1, contacts.dimension):
+            own = contacts.friction[:, tangent - 1] if contacts.is_wide else contacts.friction
+            factor[contacts.every(tangent)] = own
+            partner[contacts.every(tangent)] = contacts.normal_rows
+    lower, upper = problem.bounds(np.zeros(n))
     return Rows(problem.A.to_dense(), problem.b, lower, upper, factor, partner)
 
 

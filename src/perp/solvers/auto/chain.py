@@ -39,7 +39,7 @@ from perp.solvers.auto.presolve import (
 )
 from perp.solvers.auto.rules import Rule, Step, find_rule
 from perp.solvers.auto.search import Search, translate
-from perp.solvers.islands import islands as islandss
+from perp.solvers.islands import islands as island_solver
 from perp.solvers.loop import SolveInterrupted, interrupted_with
 from perp.solvers.method import misfit
 from perp.solvers.progress import Callback
@@ -204,7 +204,7 @@ def _solve_islands(search: Search, view: Reduced, islands: tuple[Island, ...], i
     """Solve the islands of a view one after the other, and judge the answer that they make together."""
     before = now()
     start = view.problem.project(view.restrict(search.start))
-    run = islandss.IslandRun(
+    run = island_solver.IslandRun(
         islands, None, start, search.stop, translate(search, view.recover), search.begun, is_warm=is_warm
     )
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perp.kernels.pivoting import small_pivots as kernels
+from perp.kernels.pivoting import small_problems as kernels
 from perp.problems.inputs import Vector, freeze
 from perp.problems.operators.base import TO_SPARSE
 from perp.problems.problem import Problem

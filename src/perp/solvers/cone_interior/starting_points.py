@@ -22,6 +22,14 @@ Indices = NDArray[np.int64]
 CLOSEST, HALVINGS = 1e-15, 50
 """The least head - |tail| of a pair, as a share of its head, and the bisections (of the logarithm) that find it."""
 
+SCATTER = 0.5
+"""Targets of attempts whose seed is not 0 differ from block to block: by factors exp(SCATTER n), n normally
+distributed."""
+
+TAU, LEAST_TAU = 5.0, 1e-8
+"""A path from next to a point begins with a tau of so many times F^2, and of at least the last number times its
+unit^2."""
+
 
 def centre_pairs(rows: ConeRows, it: Iterate, tau: float) -> None:
     """Move every pair z, v to z o v = tau target e, where z - r v stays what it is (r: impulse over speed, `RATIO`).
@@ -101,15 +109,6 @@ def _gap(head: Vector, length: Vector, product: Vector) -> Vector:
         is_too_long = tail + product * tail / (gap * (2.0 * head - gap)) > length
         low, high = np.where(is_too_long, middle, low), np.where(is_too_long, high, middle)
     return head * np.exp(0.5 * (low + high))
-
-
-SCATTER = 0.5
-"""Targets of attempts whose seed is not 0 differ from block to block: by factors exp(SCATTER n), n normally
-distributed."""
-
-TAU, LEAST_TAU = 5.0, 1e-8
-"""A path from next to a point begins with a tau of so many times F^2, and of at least the last number times its
-unit^2."""
 
 
 def take(problem: Problem, state: ConicState, x: Vector) -> None:

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.kernels import by_address
-from perp.kernels.conic import groups
 from perp.kernels.conic.layout import BODY_LINES, ROW_LINES, SAVED, Blocks, Factor, Iterate, System
-from perp.kernels.factors import supernodal_lu
+from perp.kernels.factors import body_space, supernodal_lu
 from perp.linalg.free_systems.body import body_pattern, make_body_plan, movable_parts
 from perp.linalg.plan import Plan, with_diagonal
 from perp.linalg.sparse_lu import LUArrays
@@ -79,20 +78,22 @@ def make_system(problem: Problem, rows: ConeRows, space: str, ordering: str) -> 
     block_pointers = np.zeros(rows.row.size + 1, dtype=np.int64)
     block_columns = np.empty(parts.columns.size, dtype=np.int64)
     mark = np.full(symbolic.n, -1, dtype=np.int64)
-    groups.union_columns(parts.pointers, columns_in_order, rows.row, rows.width, block_pointers, block_columns, mark)
+    body_space.union_columns(
+        parts.pointers, columns_in_order, rows.row, rows.width, block_pointers, block_columns, mark
+    )
     group_of, columns = np.empty(rows.row.size, dtype=np.int64), np.empty_like(block_columns)
     group_columns = np.zeros(rows.row.size + 1, dtype=np.int64)
-    count = groups.gather_groups(block_pointers, block_columns, in_bodies, group_of, group_columns, columns)
+    count = body_space.gather_groups(block_pointers, block_columns, in_bodies, group_of, group_columns, columns)
     group_columns = group_columns[: count + 1].copy()
     sizes = np.diff(group_columns)
     group_places = np.append(0, np.cumsum(sizes**2))
     places = np.empty(int(group_places[-1]), dtype=np.int64)
     # in contact space the numbers of a block stand in the order of its rows, not of the factor
     placed = columns if in_bodies else symbolic.inverse[np.flatnonzero(rows.block_of_row >= 0)]
-    groups.find_places(group_columns, placed, *plan.lower, group_places, places)
+    body_space.find_group_places(group_columns, placed, *plan.lower, group_places, places)
     start = np.append(0, np.cumsum(rows.width * sizes[group_of]))
     jacobian = np.zeros(int(start[-1]))
-    groups.spread_rows(
+    body_space.spread_rows(
         *(parts.pointers, columns_in_order, parts.data, rows.row, rows.width),
         *(group_of, group_columns, columns, start, jacobian),
     )

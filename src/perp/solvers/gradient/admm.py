@@ -28,9 +28,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.contacts import cones
-from perp.kernels.gradient import admm as kernels
-from perp.kernels.gradient import projected_gradient
+from perp.kernels.gradient import first_order
+from perp.kernels.measures import projection
 from perp.linalg.cholesky import NotFinite, NotPositive
 from perp.linalg.free_systems import SHIFTED_SPACES, FreeSystem, choose_shifted_system, factor_or_exchange
 from perp.problems.certificates import PROVABLE
@@ -73,6 +72,20 @@ SMALLEST, LARGEST = 1e-7, 1e7
 """Penalties stay between these shares of A_ii; with smaller ones, factors in body space have no digits to spare."""
 
 TINY, HUGE = 1e-300, 1e300
+
+LEAST_MODULUS = 1e-6
+"""m is at least this share of L, also where there is no proximal term."""
+
+MOST_MEMORY = 1000
+
+INACCURATE = 1e-12
+"""The share of the right-hand side from which on what a solve leaves is taken back by refinement."""
+
+ROUNDING, PATIENCE = 1e-14, 50
+"""A plain step of the first share of u may be made of rounding errors, and is, if so many bring no shorter one."""
+
+UNLIKE = 1e-3
+"""Where w, at rest up to rounding, differs by this share from the slack of z, it rests only beside its own size."""
 
 
 @dataclass
@@ -154,7 +167,7 @@ def row_states(feasible: FeasibleSet, z: Vector, w: Vector) -> NDArray[np.int8]:
     width, contacts = int(feasible.width), feasible.friction.size
     states = np.where(w != 0.0, AT_BOUND, FREE).astype(np.int8)
     rows = slice(width * contacts)
-    has_own_normals = feasible.law == cones.FIXED_DISCS
+    has_own_normals = feasible.law == projection.FIXED_DISCS
     if has_own_normals and width == 2:
         return states  # a disc in the plane is an interval
     together = slice(1 if has_own_normals else 0, width)
@@ -163,21 +176,6 @@ def row_states(feasible: FeasibleSet, z: Vector, w: Vector) -> NDArray[np.int8]:
     is_zero = (z[rows].reshape(contacts, width)[:, together] == 0.0).all(axis=1)
     bound[:] = np.where(is_free, FREE, np.where(is_zero, AT_BOUND, SLIDING))[:, None]
     return states
-
-
-LEAST_MODULUS = 1e-6
-"""m is at least this share of L, also where there is no proximal term."""
-
-MOST_MEMORY = 1000
-
-INACCURATE = 1e-12
-"""The share of the right-hand side from which on what a solve leaves is taken back by refinement."""
-
-ROUNDING, PATIENCE = 1e-14, 50
-"""A plain step of the first share of u may be made of rounding errors, and is, if so many bring no shorter one."""
-
-UNLIKE = 1e-3
-"""Where w, at rest up to rounding, differs by this share from the slack of z, it rests only beside its own size."""
 
 
 @dataclass
@@ -217,7 +215,7 @@ class SplittingState(State):
         contacts = (feasible.width, feasible.law, feasible.friction)
         known = (self.values, problem.b, self.proximal, self.free_x)
         made = (self.z, self.w, self.right)
-        kernels.split(self.u, *known, *contacts, feasible.lower, feasible.upper, *made)
+        first_order.split(self.u, *known, *contacts, feasible.lower, feasible.upper, *made)
 
     def factor(self, problem: Problem) -> None:
         """Take the penalties as they now are, with z and w as they stand, and nothing to mix."""
@@ -281,7 +279,7 @@ def shifted_slack(problem: Problem, feasible: FeasibleSet, x: Vector) -> Vector:
     slack = problem.A.slack(x, problem.b, np.empty(problem.n))
     if problem.kind == "contact/cone":
         width, shift = int(feasible.width), np.empty(feasible.friction.size)
-        projected_gradient.shift_normals(slack, feasible.width, feasible.friction, shift)
+        first_order.shift_normals(slack, feasible.width, feasible.friction, shift)
         slack[: width * shift.size : width] += shift
     return slack
 
@@ -429,7 +427,7 @@ class ADMM(Method[SplittingState]):
     def _iterate(self, problem: Problem, state: SplittingState) -> bool:
         """One iteration; False, and x as it was, where numbers are no longer finite."""
         state.free_x = state.solve(problem)
-        way, size = kernels.advance(self.relaxation, state.free_x, state.z, state.u, state.values, state.image)
+        way, size = first_order.advance(self.relaxation, state.free_x, state.z, state.u, state.values, state.image)
         if not math.isfinite(way + size):
             return False
         if state.memory.distrusts(way):
@@ -450,12 +448,12 @@ class ADMM(Method[SplittingState]):
         """Whether the penalties are others now; `state.x` still holds the z of the last iteration."""
         if self.penalty != "spectral":
             return state.penalty.follow_contacts(state.feasible, state.done, state.z, state.w)
-        squares = kernels.measure_residuals(state.free_x, state.z, state.x, state.values, state.feasible.weight)
+        squares = first_order.measure_residuals(state.free_x, state.z, state.x, state.values, state.feasible.weight)
         return state.penalty.follow_spectrum(math.sqrt(squares[0]), math.sqrt(squares[1]), state.stiffness)
 
     def _load(self, problem: Problem, state: SplittingState) -> None:
         """Call the kernels of an iteration, and throw away what they make."""
         x = state.solve(problem)
-        kernels.advance(self.relaxation, x, state.z, state.u, state.values, state.image)
-        kernels.measure_residuals(x, state.z, state.x, state.values, state.feasible.weight)
+        first_order.advance(self.relaxation, x, state.z, state.u, state.values, state.image)
+        first_order.measure_residuals(x, state.z, state.x, state.values, state.feasible.weight)
         Memory.load_kernels()

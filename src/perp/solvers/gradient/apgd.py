@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from perp.kernels.gradient import projected_gradient as kernels
+from perp.kernels.gradient import first_order as kernels
 from perp.problems.inputs import Vector, require_count
 from perp.problems.operators.base import APPLY
 from perp.problems.problem import Problem

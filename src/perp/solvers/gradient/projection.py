@@ -14,15 +14,24 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from perp.kernels.contacts import cones
 from perp.kernels.gradient import conjugate_gradients
-from perp.kernels.gradient import projected_gradient as kernels
+from perp.kernels.gradient import first_order as kernels
+from perp.kernels.measures import projection
 from perp.problems.inputs import Vector, freeze
 from perp.problems.problem import Problem
 from perp.solvers.options import About
 
 SMALLEST = 1e-307
 """Below this 1 / A_ii could overflow."""
+
+PRODUCTS = 6
+"""With A, for the first guess of `estimate_stiffness`; what follows corrects it."""
+
+SEED = 0
+
+SCALINGS = ("diagonal", "none")
+
+SCALING = About("the metric: the diagonal of A, so that the units of rows do not matter, or none", SCALINGS)
 
 
 def diagonal_weights(problem: Problem) -> Vector:
@@ -36,12 +45,6 @@ def diagonal_weights(problem: Problem) -> Vector:
         size = np.where(size == 0.0, problem.A.row_sizes(), size)
         size[size == 0.0] = size.max(initial=0.0) or 1.0
     return 1.0 / np.maximum(size, SMALLEST)
-
-
-PRODUCTS = 6
-"""With A, for the first guess of `estimate_stiffness`; what follows corrects it."""
-
-SEED = 0
 
 
 def estimate_largest_eigenvalue(problem: Problem, weight: Vector, products: int, seed: int) -> tuple[float, int]:
@@ -90,10 +93,6 @@ def estimate_stiffness(problem: Problem, feasible: FeasibleSet) -> tuple[float, 
     return (largest if 0.0 < largest < math.inf else 1.0), products
 
 
-SCALINGS = ("diagonal", "none")
-SCALING = About("the metric: the diagonal of A, so that the units of rows do not matter, or none", SCALINGS)
-
-
 @dataclass(frozen=True)
 class FeasibleSet:
     """The cones or fixed discs of the contacts (rows first, `width` each), then rows with bounds; `weight` is diag(W).
@@ -123,7 +122,7 @@ class FeasibleSet:
         lower = freeze(np.where(np.isinf(self.lower), -np.inf, 0.0))
         upper = freeze(np.where(np.isinf(self.upper), np.inf, 0.0))
         ray, still = np.empty(direction.size), np.zeros(direction.size)
-        friction = freeze(np.zeros(self.friction.size)) if self.law == cones.FIXED_DISCS else self.friction
+        friction = freeze(np.zeros(self.friction.size)) if self.law == projection.FIXED_DISCS else self.friction
         free = FeasibleSet(self.width, self.law, friction, lower, upper, self.weight)
         free.project_step(direction, still, np.zeros(self.friction.size), 0.0, ray)
         return ray
@@ -138,6 +137,6 @@ def _weights(problem: Problem) -> Vector:
     width, law, _ = problem.law
     if problem.contacts:
         contacts = weight[: problem.contact_rows].reshape(problem.contacts, int(width))
-        bound_together = contacts[:, 1:] if law == cones.FIXED_DISCS else contacts
+        bound_together = contacts[:, 1:] if law == projection.FIXED_DISCS else contacts
         bound_together[:] = 1.0 / (1.0 / bound_together).mean(axis=1, keepdims=True)
     return weight

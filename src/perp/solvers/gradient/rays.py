@@ -41,6 +41,20 @@ PURIFICATIONS, PRODUCTS = 5, 500
 PURER = 1e-6
 """What a correction leaves."""
 
+FLAT = 1e-9
+"""A u counts as zero below this share of the largest that it could be."""
+
+NEARLY_FLAT = 1e-3
+"""Below this share it is worth while to take out of u what A still acts on."""
+
+FIRST_PURIFIED, SHARE = 16, 5
+"""That is done from this iteration on; each of its corrections may take one product with A for `SHARE` iterations."""
+
+SIGNIFICANT = 1e-6
+"""b^T u counts as negative below minus this share of the sum of |b_i u_i|."""
+
+ALONG_FLAT = "x runs off along a direction that changes no slack, and the objective falls for ever"
+
 
 def optimal_step(slope: float, curvature: float, length: float, stiffness: float) -> float:
     """slope / curvature, or inf where q has no curvature beside `stiffness`, the largest share curvature / length."""
@@ -87,21 +101,6 @@ def purify(problem: Problem, q: Vector, most: int = PRODUCTS) -> tuple[Vector, i
         products += correction.iterations
         vector = np.clip(vector - correction.x, low, high)
     return np.asarray(scale * purest), products
-
-
-FLAT = 1e-9
-"""A u counts as zero below this share of the largest that it could be."""
-
-NEARLY_FLAT = 1e-3
-"""Below this share it is worth while to take out of u what A still acts on."""
-
-FIRST_PURIFIED, SHARE = 16, 5
-"""That is done from this iteration on; each of its corrections may take one product with A for `SHARE` iterations."""
-
-SIGNIFICANT = 1e-6
-"""b^T u counts as negative below minus this share of the sum of |b_i u_i|."""
-
-ALONG_FLAT = "x runs off along a direction that changes no slack, and the objective falls for ever"
 
 
 @dataclass

@@ -20,6 +20,12 @@ from perp.problems.residual_scale import look, scaled_residual
 from perp.solvers.method import Method
 from perp.solvers.results import Attempt, History, Result, Status, join_histories, make_message
 
+SPLITTING = Pace(2e7)
+"""Entries of A a second that are split into islands."""
+
+FEW_ENTRIES = 100_000
+"""So many are split at once, however little time there is."""
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class IslandsResult(Result):
@@ -169,14 +175,6 @@ def _join_notes(parts: Sequence[Result]) -> list[str]:
     """Each note once, with the number of islands that have it."""
     notes = Counter(note for part in parts for note in part.notes)
     return [note if count == len(parts) else f"{note} (in {count} islands)" for note, count in notes.items()]
-
-
-SPLITTING = Pace(2e7)
-"""Entries of A a second that are split into islands."""
-
-
-FEW_ENTRIES = 100_000
-"""So many are split at once, however little time there is."""
 
 
 def count_entries(problem: Problem) -> float:

@@ -28,6 +28,16 @@ from perp.solvers.splitting.sweeps import Order, make_order, make_sweeper, steps
 ROUNDING = 1e-12
 """A row sum that is so small a share of its terms is zero."""
 
+Mask = NDArray[np.bool_]
+
+PARALLEL = 1e-12
+"""Two directions whose Gram determinant is so small a share of the product of their lengths are one."""
+
+CYCLES = ("V", "F", "W")
+"""In the order of `perp.kernels.multigrid.cycle`."""
+
+RED, BLACK = np.uint64(0), np.uint64(1)
+
 
 def find_overfull_regions(problem: Problem) -> Vector | None:
     """A certificate made of 1 (or -1) in all regions that prove something, 0 elsewhere; None where there is none."""
@@ -56,17 +66,6 @@ def find_overfull_regions(problem: Problem) -> Vector | None:
     falls = closed & (sum_up(np.isfinite(lower)) == 0.0) & (inflow > noise)
     u = rises[region].astype(np.float64) - falls[region]
     return u if u.any() else None
-
-
-Mask = NDArray[np.bool_]
-
-PARALLEL = 1e-12
-"""Two directions whose Gram determinant is so small a share of the product of their lengths are one."""
-
-CYCLES = ("V", "F", "W")
-"""In the order of `perp.kernels.multigrid.cycle`."""
-
-RED, BLACK = np.uint64(0), np.uint64(1)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from perp.errors import MissingExtra
-from perp.kernels.multigrid import steps as kernels
+from perp.kernels.multigrid import finest as kernels
 from perp.problems.inputs import Vector, require_count
 from perp.problems.lcp import LCP
 from perp.problems.operators import StencilOperator

@@ -42,6 +42,24 @@ LEAST_STEP = About(
     "share of a full step below which the search gives up", above=0.0, synonyms=("alpha_min", "min_step")
 )
 
+PROXIMAL = ("rescue", "always", "never")
+
+PROXIMAL_LOOP = About(
+    "solve easier problems in turn: where all else fails (rescue), from the start, or never", PROXIMAL
+)
+
+PROXIMAL_REDUCTION = 0.01
+"""A subproblem is solved when its residual is this share of what the asked problem has at the centre."""
+
+EASY, HARD = 4, 15
+"""Newton iterations for a subproblem up to which the weight falls, and after which it rises."""
+
+FALL, RISE = 0.25, 4.0
+
+MOST_FAILURES, DOUBTS = 60, 12
+"""Subproblems in a row that could not be solved, or centres that were not better than the best, before it gives up; and
+how many give reason to ask whether the problem has a solution at all."""
+
 
 def require_reduction(sufficient: float, reduction: float) -> None:
     """Raise ValueError where no shorter step could bring enough."""
@@ -124,24 +142,6 @@ class Reference:
     @property
     def value(self) -> float:
         return max(self.last)
-
-
-PROXIMAL = ("rescue", "always", "never")
-PROXIMAL_LOOP = About(
-    "solve easier problems in turn: where all else fails (rescue), from the start, or never", PROXIMAL
-)
-
-PROXIMAL_REDUCTION = 0.01
-"""A subproblem is solved when its residual is this share of what the asked problem has at the centre."""
-
-EASY, HARD = 4, 15
-"""Newton iterations for a subproblem up to which the weight falls, and after which it rises."""
-
-FALL, RISE = 0.25, 4.0
-
-MOST_FAILURES, DOUBTS = 60, 12
-"""Subproblems in a row that could not be solved, or centres that were not better than the best, before it gives up; and
-how many give reason to ask whether the problem has a solution at all."""
 
 
 @dataclass

@@ -55,6 +55,29 @@ ORTHOGONAL = 1e-6
 ELIMINATION = Pace(1e10)
 """Operations a second of LAPACK's LU."""
 
+DIRECTIONS = 16
+"""Corners of the polygons that stand for discs; cos(pi / 16) = 0.98."""
+
+REMOTE = 1e12
+"""Bounds this much larger than b / A are treated as infinite: safe, and better for the program's numbers."""
+
+TOLERANCE = 1e-9
+
+ASSEMBLY, OVERHEAD = Pace(3e6), Pace(1e6)
+"""Entries of a program a second: to write them down, and for what HiGHS does with them when its time is over.
+
+HiGHS looks at the clock between iterations, but not while it reads, presolves and clears up. Measured: 0.5 to 0.9
+microseconds an entry beyond its limit.
+"""
+
+OVERTIME = 1
+"""SciPy's status for a limit that was reached."""
+
+LEAST_SECONDS = 1e-3
+"""A shorter limit is none to HiGHS."""
+
+ANY, NOT_NEGATIVE, NOT_POSITIVE, ZERO = range(4)
+
 
 def leave_over(A: Any, b: Vector) -> Vector | None:
     """r, zero where b is in the range of A; None where the iteration comes to no end. A is sparse, of any shape."""
@@ -95,30 +118,6 @@ def _pull(A: Any, r: Vector) -> float:
     """|A^T r| as a share of the terms that it is added up from, at worst."""
     terms = abs(A).T @ np.abs(r)
     return float(np.divide(np.abs(A.T @ r), terms, out=np.zeros(terms.size), where=terms > 0.0).max(initial=0.0))
-
-
-DIRECTIONS = 16
-"""Corners of the polygons that stand for discs; cos(pi / 16) = 0.98."""
-
-REMOTE = 1e12
-"""Bounds this much larger than b / A are treated as infinite: safe, and better for the program's numbers."""
-
-TOLERANCE = 1e-9
-
-ASSEMBLY, OVERHEAD = Pace(3e6), Pace(1e6)
-"""Entries of a program a second: to write them down, and for what HiGHS does with them when its time is over.
-
-HiGHS looks at the clock between iterations, but not while it reads, presolves and clears up. Measured: 0.5 to 0.9
-microseconds an entry beyond its limit.
-"""
-
-OVERTIME = 1
-"""SciPy's status for a limit that was reached."""
-
-LEAST_SECONDS = 1e-3
-"""A shorter limit is none to HiGHS."""
-
-ANY, NOT_NEGATIVE, NOT_POSITIVE, ZERO = range(4)
 
 
 @dataclass(frozen=True)

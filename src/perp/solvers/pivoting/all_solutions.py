@@ -12,8 +12,7 @@ import scipy
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem, MethodRefused
-from perp.kernels.pivoting import gray_walk, principal_pivots
-from perp.kernels.pivoting import gray_walk as kernels
+from perp.kernels.pivoting import principal_pivots, small_problems
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.solvers.method import misfit
@@ -26,6 +25,9 @@ BUFFER = 1024
 
 MOST_SINGULAR = 2**15
 """Beyond so many consistent singular index sets the families are no longer complete."""
+
+MERGE = 1e-9
+"""Two solutions are one when they differ by less than this share of their largest entry."""
 
 
 def sides_of_rows(problem: Problem) -> NDArray[np.int64]:
@@ -61,9 +63,9 @@ class IndexSetWalk:
         self.tableau: principal_pivots.Tableau = principal_pivots.make_tableau(scaled.A, side, rest)
         self.tableau.depth[:] = np.abs(scaled.A[:: problem.n + 1])
         principal_pivots.evaluate(self.data, self.tableau)
-        self.progress: NDArray[np.int64] = np.zeros(kernels.COUNT, dtype=np.int64)
-        self.progress[kernels.TOTAL] = number_of_sets(problem)
-        self.walk: kernels.Walk = kernels.Walk(
+        self.progress: NDArray[np.int64] = np.zeros(small_problems.COUNT, dtype=np.int64)
+        self.progress[small_problems.TOTAL] = number_of_sets(problem)
+        self.walk: small_problems.Walk = small_problems.Walk(
             wanted,
             rows.astype(np.uint32),
             np.zeros(rows.size, dtype=np.int64),
@@ -81,18 +83,18 @@ class IndexSetWalk:
 
     @property
     def visited(self) -> int:
-        return int(self.progress[gray_walk.VISITED])
+        return int(self.progress[small_problems.VISITED])
 
     @property
     def finished(self) -> bool:
-        return self.visited == int(self.progress[gray_walk.TOTAL])
+        return self.visited == int(self.progress[small_problems.TOTAL])
 
     def visit(self, count: int) -> int:
         """Look at the next `count` index sets; return how many there were."""
-        done = int(gray_walk.visit(count, self.data, self.tableau, self.walk))
+        done = int(small_problems.visit(count, self.data, self.tableau, self.walk))
         self._collect()
         while done < count and not self.finished:
-            done += int(gray_walk.visit(count - done, self.data, self.tableau, self.walk))
+            done += int(small_problems.visit(count - done, self.data, self.tableau, self.walk))
             self._collect()
         return done
 
@@ -100,17 +102,13 @@ class IndexSetWalk:
         """Empty the buffers of the kernel."""
         scaled = self.scaled
         found: Any = np.clip(
-            self.walk.found[: self.progress[gray_walk.FOUND]] * scaled.scales, scaled.x_lower, scaled.x_upper
+            self.walk.found[: self.progress[small_problems.FOUND]] * scaled.scales, scaled.x_lower, scaled.x_upper
         )
         self.found += list(found)
         room = max(MOST_SINGULAR - len(self.singular), 0)
-        self.complete = self.complete and self.progress[gray_walk.OPEN] <= room
-        self.singular += list(self.walk.singular[: min(self.progress[gray_walk.OPEN], room)].copy())
-        self.progress[gray_walk.FOUND] = self.progress[gray_walk.OPEN] = 0
-
-
-MERGE = 1e-9
-"""Two solutions are one when they differ by less than this share of their largest entry."""
+        self.complete = self.complete and self.progress[small_problems.OPEN] <= room
+        self.singular += list(self.walk.singular[: min(self.progress[small_problems.OPEN], room)].copy())
+        self.progress[small_problems.FOUND] = self.progress[small_problems.OPEN] = 0
 
 
 @dataclass(frozen=True)

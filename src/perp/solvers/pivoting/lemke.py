@@ -31,6 +31,20 @@ if TYPE_CHECKING:
 LEAST_COVER = 2.0**-16
 """No row is covered less than this beside others: lifting it would drown the numbers of those in rounding errors."""
 
+COVERINGS = ("ones", "diagonal")
+
+LARGEST = 10_000
+"""Rows up to which a dense copy of A, its factors and their inverse are thought to have room in memory."""
+
+CONDITION = 1e10
+"""A start whose basis has a worse condition number than this is given up for the cold one."""
+
+REMOTE = 1e6
+"""A bound farther away than this, where q and M have entries near 1, would cost its multiple in digits of q."""
+
+CLAMPINGS = 5
+"""How often rows of a warm start that leave their box may be put on its bounds and the others solved for again."""
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -146,21 +160,6 @@ def _power_of_two(values: NDArray[np.float64]) -> float:
     if not 0.0 < largest < np.inf:
         return 1.0
     return 2.0 ** min(max(-math.frexp(largest)[1], -1022), 1023)
-
-
-COVERINGS = ("ones", "diagonal")
-
-LARGEST = 10_000
-"""Rows up to which a dense copy of A, its factors and their inverse are thought to have room in memory."""
-
-CONDITION = 1e10
-"""A start whose basis has a worse condition number than this is given up for the cold one."""
-
-REMOTE = 1e6
-"""A bound farther away than this, where q and M have entries near 1, would cost its multiple in digits of q."""
-
-CLAMPINGS = 5
-"""How often rows of a warm start that leave their box may be put on its bounds and the others solved for again."""
 
 
 @dataclass

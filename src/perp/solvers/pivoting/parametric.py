@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.pivoting import parametric
+from perp.kernels.measures import index_sets
 from perp.linalg.free_systems import FreeSystem
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
@@ -96,7 +96,7 @@ class Path:
         dx -= system.solve(np.where(free, dy, 0.0))  # a step of refinement: events are told apart by small differences
         dy = problem.A.apply(dx) + self.softening * dx - self.shift
         dy[free] = 0.0
-        parametric.first_event(self.sets, self.x, dx, self.y, dy, self.lower, self.upper, self.last, self.work)
+        index_sets.first_event(self.sets, self.x, dx, self.y, dy, self.lower, self.upper, self.last, self.work)
         step, row = float(self.work[0]), int(self.work[1])
         done = self.t + step >= 1.0
         step = min(step, 1.0 - self.t)

@@ -46,6 +46,18 @@ MOST_FRUITLESS = 1000
 PATIENCE = 2
 """So many updates may bring friction bounds no nearer before the share is made smaller."""
 
+EPSILON = 16.0 * 2.0**-52
+"""Rounding errors of a slack, as a share of the largest scaled impulse and bias."""
+
+ROUGH = 1e-11
+"""The accuracy of a solve whose index sets will not stay, in the same units; no solve need be better than that."""
+
+REFINEMENTS = 30
+"""Steps of iterative refinement at most; each must at least halve what is left, so that two or three are common."""
+
+CONTRADICTION = 1e-9
+"""Free rows whose slack stays above this share of the bias contradict each other."""
+
 
 @dataclass
 class FrictionBounds:
@@ -117,19 +129,6 @@ def follow_impulses(problem: Problem, state: PivotState, friction: FrictionBound
     state.sets[tangents[narrow]] = -1
     state.counters["bound_updates"] += 1
     return True
-
-
-EPSILON = 16.0 * 2.0**-52
-"""Rounding errors of a slack, as a share of the largest scaled impulse and bias."""
-
-ROUGH = 1e-11
-"""The accuracy of a solve whose index sets will not stay, in the same units; no solve need be better than that."""
-
-REFINEMENTS = 30
-"""Steps of iterative refinement at most; each must at least halve what is left, so that two or three are common."""
-
-CONTRADICTION = 1e-9
-"""Free rows whose slack stays above this share of the bias contradict each other."""
 
 
 @dataclass

@@ -73,6 +73,9 @@ WEIGHTS = (1e-1, 1e-3, 1e-5)
 CENTRES = 6
 """Proximal problems with one weight, at most; each must halve the residual."""
 
+MOST_PRODUCTS = 200
+"""Rows up to which an A that is only a product is written out; beyond, Krylov methods need fewer products."""
+
 
 def polish_contacts(problem: ContactProblem, best: BestPoint) -> str:
     """Improves on the best point where it can; says in a sentence what was done."""
@@ -181,10 +184,6 @@ class NewtonSteps:
         except NotFinite:
             return None
         return dx if dx.any() else None
-
-
-MOST_PRODUCTS = 200
-"""Rows up to which an A that is only a product is written out; beyond, Krylov methods need fewer products."""
 
 
 @dataclass(frozen=True, eq=False)

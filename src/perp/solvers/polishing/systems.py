@@ -40,6 +40,38 @@ ROUNDING = 2.0**-52
 UNAVOIDABLE = 0.25 * ROUNDING
 """Of the largest A_ii x_i, less than the rounding errors of y: a residual below is as good as can be, too."""
 
+SHARE = 1e-6
+"""What a solve may leave of its right-hand side, in the 2-norm."""
+
+LIMIT = 1000
+
+SYMMETRIC = 1e-10
+"""u^T A v and v^T A u of two vectors differ by a larger share where A is not symmetric."""
+
+KRYLOV_SHARE = 1e-6
+"""What a Krylov method may leave of a right-hand side; refinement goes on from there."""
+
+KRYLOV_LIMIT = 300
+"""Iterations; a system that needs more is factored, unless that takes too long."""
+
+LARGE = 2000
+"""Rows beyond which a sparse matrix is not even ordered before conjugate gradients have been tried.
+
+Measured, one after the other on a busy machine: 8,000 cells in space take 249 ms with a factor, and 42 ms without.
+"""
+
+SMALL = 64
+"""Rows up to which A_FF is inverted by LAPACK; beyond, OpenBLAS may share the work among threads."""
+
+RANK = 1e-11
+"""Singular values below this share of the largest are zero up to rounding."""
+
+MOST_SECONDS = 60.0
+"""No factorisation is begun that would take longer, however much time there is."""
+
+NOT_WORTH_ASKING = 2000
+"""Rows up to which any factorisation is cheaper than to ask."""
+
 
 class BestPoint:
     """Points are judged by the problem as it was given, whatever form of it the linear systems are made of."""
@@ -104,15 +136,6 @@ class BestPoint:
     @property
     def seconds_left(self) -> float:
         return self.deadline.left
-
-
-SHARE = 1e-6
-"""What a solve may leave of its right-hand side, in the 2-norm."""
-
-LIMIT = 1000
-
-SYMMETRIC = 1e-10
-"""u^T A v and v^T A u of two vectors differ by a larger share where A is not symmetric."""
 
 
 class ProductSystem:
@@ -186,31 +209,6 @@ class BlockProducts(BlockSystem):
 
     def _product(self, v: Vector) -> Vector:
         return self._E.apply(v) + self._G.apply(self._A.slack(v, self._zero, np.empty(v.size)))
-
-
-KRYLOV_SHARE = 1e-6
-"""What a Krylov method may leave of a right-hand side; refinement goes on from there."""
-
-KRYLOV_LIMIT = 300
-"""Iterations; a system that needs more is factored, unless that takes too long."""
-
-LARGE = 2000
-"""Rows beyond which a sparse matrix is not even ordered before conjugate gradients have been tried.
-
-Measured, one after the other on a busy machine: 8,000 cells in space take 249 ms with a factor, and 42 ms without.
-"""
-
-SMALL = 64
-"""Rows up to which A_FF is inverted by LAPACK; beyond, OpenBLAS may share the work among threads."""
-
-RANK = 1e-11
-"""Singular values below this share of the largest are zero up to rounding."""
-
-MOST_SECONDS = 60.0
-"""No factorisation is begun that would take longer, however much time there is."""
-
-NOT_WORTH_ASKING = 2000
-"""Rows up to which any factorisation is cheaper than to ask."""
 
 
 class RowSolver(Protocol):

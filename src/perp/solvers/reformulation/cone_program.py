@@ -50,6 +50,9 @@ from perp.solvers.symmetry import symmetric_scales
 
 Rows = NDArray[np.intp]
 
+TIGHTEST = 1e-15
+"""Clarabel goes on at this tolerance until nothing gets better, and keeps what it has."""
+
 
 @dataclass(frozen=True)
 class ConeEncoding:
@@ -234,10 +237,6 @@ def _encode_assembled(problem: ContactProblem, kinds: _Kinds, scale: Vector, siz
         width=width,
     )
     return ConeEncoding(statement, False, kinds.shift, kept, np.arange(kept.size), scale[kept] * size)
-
-
-TIGHTEST = 1e-15
-"""Clarabel goes on at this tolerance until nothing gets better, and keeps what it has."""
 
 
 @dataclass(kw_only=True)

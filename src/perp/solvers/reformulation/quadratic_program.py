@@ -29,6 +29,21 @@ SPACES = ("auto", "assembled", "body")
 
 Rows = NDArray[np.intp]
 
+BACKEND = Pace(3e10)
+"""Operations a second of other people's solvers, as `_count_operations` counts them."""
+
+TIGHTER = 1e-2
+"""Each further call asks for so small a share of the tolerance before."""
+
+FAR_OFF = 1e-4
+"""A residual above this share of the largest entry of b (its rows scaled) is no rounding error."""
+
+NEARLY_ZERO = 1e-6
+"""Entries of a direction below this share of the largest are meant to be zero."""
+
+FLAT = 1e-3
+"""A direction d with A d below this share of what the diagonal of A alone makes of it may be one with A d = 0."""
+
 
 @dataclass(frozen=True)
 class Encoding:
@@ -144,22 +159,6 @@ def _scaled_matrix(problem: Problem, rows: Rows, scale: Vector, full: bool) -> A
 def _bound_multipliers(problem: Problem, x: Vector) -> Vector:
     lower, upper = problem.bounds(x)
     return np.where((x > lower) & (x < upper), 0.0, -problem.slack(x))
-
-
-BACKEND = Pace(3e10)
-"""Operations a second of other people's solvers, as `_count_operations` counts them."""
-
-TIGHTER = 1e-2
-"""Each further call asks for so small a share of the tolerance before."""
-
-FAR_OFF = 1e-4
-"""A residual above this share of the largest entry of b (its rows scaled) is no rounding error."""
-
-NEARLY_ZERO = 1e-6
-"""Entries of a direction below this share of the largest are meant to be zero."""
-
-FLAT = 1e-3
-"""A direction d with A d below this share of what the diagonal of A alone makes of it may be one with A d = 0."""
 
 
 @dataclass(kw_only=True)

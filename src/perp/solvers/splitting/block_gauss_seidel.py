@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from perp.kernels.storages import body_pairs, planar_pairs
-from perp.kernels.sweeps import block_setup, blocked, blocked_pairs, planar_blocked
+from perp.kernels.sweeps import blocked, blocked_pairs
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector
 from perp.problems.operators import FactoredOperator, SparseOperator
@@ -42,6 +42,15 @@ contact is solved as if normal and tangents were not coupled."""
 CELLS = {"box": 8, "cone": 8, "disc": 12, "convex": 20}
 """How many numbers a contact has, by model."""
 
+LEAST_FILL = 0.5
+"""Of blocks of 3 x 3: where fewer of their numbers are nonzeros, plain compressed rows read less."""
+
+SAME = 1e-13
+"""By how much, of their size, the rows of a contact may differ from those of a contact at a point."""
+
+WIDEST_SCALE = 2.0**200
+"""Contacts whose `row_scales` lie beyond it or its inverse have velocities whose squares overflow or vanish."""
+
 
 def prepare_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint64, Vector]:
     """How many numbers a contact has, and these numbers, flat."""
@@ -49,7 +58,7 @@ def prepare_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint6
     local = np.empty(problem.contacts * cells)
     width, blocks = np.uint64(problem.dimension), problem.contact_blocks.reshape(-1)
     limits = (LEAST_SHARE, STRONGEST_COUPLING)
-    block_setup.prepare(blocks, width, float(relaxation), problem.model == "box", *limits, np.uint64(cells), local)
+    blocked.prepare(blocks, width, float(relaxation), problem.model == "box", *limits, np.uint64(cells), local)
     parts = local.reshape(-1, cells)
     if problem.model == "disc":
         parts[:, 8:] = _tangent_axes(problem, relaxation)
@@ -105,16 +114,6 @@ def _frames_of_cones(K: NDArray[np.float64], friction: Vector) -> tuple[NDArray[
     frames = K.transpose(0, 2, 1) @ vectors
     frames[frames[:, 0, 0] < 0.0, :, 0] *= -1.0
     return frames, d
-
-
-LEAST_FILL = 0.5
-"""Of blocks of 3 x 3: where fewer of their numbers are nonzeros, plain compressed rows read less."""
-
-SAME = 1e-13
-"""By how much, of their size, the rows of a contact may differ from those of a contact at a point."""
-
-WIDEST_SCALE = 2.0**200
-"""Contacts whose `row_scales` lie beyond it or its inverse have velocities whose squares overflow or vanish."""
 
 
 @dataclass(frozen=True)
@@ -247,14 +246,14 @@ def _sweep_planar_pairs(
     refresh = partial(planar_pairs.velocity, *parts, x, velocity)
     refresh()
     storage = (*parts, A.compliance)
-    return BlockSweeper(x, planar_blocked.sweep_pairs, contact, storage, (*vectors, velocity), refresh)
+    return BlockSweeper(x, blocked_pairs.sweep_planar_pairs, contact, storage, (*vectors, velocity), refresh)
 
 
 def _prepare_planar_blocks(problem: ContactProblem, relaxation: float) -> tuple[np.uint64, Vector]:
-    """The four numbers that `perp.kernels.sweeps.planar_blocked` keeps of a contact with one tangent."""
+    """The four numbers that `perp.kernels.sweeps.blocked_pairs` keeps of a contact with one tangent."""
     local = np.empty(4 * problem.contacts)
     blocks = problem.contact_blocks.reshape(-1)
-    planar_blocked.prepare(blocks, float(relaxation), LEAST_SHARE, STRONGEST_COUPLING, local)
+    blocked_pairs.prepare_planar(blocks, float(relaxation), LEAST_SHARE, STRONGEST_COUPLING, local)
     return np.uint64(4), local
 
 

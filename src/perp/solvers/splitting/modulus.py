@@ -6,16 +6,11 @@ whether |z_new| is used where it is known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from perp.problems.problem import Problem
-from perp.solvers.options import RELAXATION_NAMES, About, option, require_choices
+from perp.solvers.options import RELAXATION_NAMES, About, option
 from perp.solvers.splitting.modulus_sweeps import ModulusMethod, Sight
-
-FORMS = ("corrected", "printed")
 
 SOR_RELAXATION = About(
     "that of the splitting M1 = D / relaxation - L; Omega damps it", above=0.0, synonyms=RELAXATION_NAMES
@@ -136,41 +131,15 @@ class AMGS(_Accelerated):
 
     For alpha = 1 / gamma, the default, that is projected Gauss-Seidel, iterate for iterate; AMGS Table 1, in which the
     two differ by a factor of two, cannot come of the method as written.
-
-    `form="printed"` is Method 3.2 to the letter, for comparison. Its memory knows of one bound, 0: at an upper bound u
-    grows by -step y with every iteration, without end, and x stays there long after the problem asks it to leave. It
-    takes boxes with 0 <= lower and gamma = 2 only: for any other gamma it clips to a box 2 / gamma times as large.
     """
 
     name: ClassVar[str] = "amgs"
     synonyms: ClassVar[tuple[str, ...]] = ("accelerated modulus-based Gauss-Seidel",)
     reference: ClassVar[str] = "AMGS eq. 12-16, Methods 2.2, 3.1 and 3.2; Zheng & Yin 2013"
 
-    form: str = option(
-        "corrected",
-        About("printed is Method 3.2 to the letter, for comparison: gamma = 2 and boxes with 0 <= lower only", FORMS),
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_choices(self, form=FORMS)
-        if self.form == "printed" and self.gamma != 2.0:
-            raise ValueError(f"gamma is {self.gamma}; form='printed' clips to the wrong box unless it is 2")
-
     @property
     def splitting(self) -> tuple[float, float]:
         return 1.0, 1.0
-
-    @property
-    def sight(self) -> Sight:
-        return replace(super().sight, printed=self.form == "printed")
-
-    def objection(self, problem: Problem) -> str | None:
-        if self.form == "printed":
-            lower, _ = problem.bounds(problem.b)
-            if problem.frictional is not None or np.any(lower < 0.0):
-                return "form='printed' assumes 0 <= lower (AMGS section 3.1), which friction bounds are not"
-        return super().objection(problem)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from perp.kernels.storages import body_pairs, csr, dense, factored, planar_pairs, runs
-from perp.kernels.sweeps import modulus, modulus_body_pairs, planar_modulus
+from perp.kernels.sweeps import modulus
 from perp.problems.inputs import Vector, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS
 from perp.problems.problem import Problem
@@ -44,6 +44,11 @@ MARGIN = 1.05
 
 LONGEST_REST = 16
 """Windows without a probe, at most."""
+
+OMEGAS = ("diagonal", "identity")
+
+BACKWARD = 16.0
+"""Where lead < 0, alpha = None takes gamma alpha >= BACKWARD lead^2 lambda_max(D^-1 A): found by trial on stacks."""
 
 
 @dataclass
@@ -159,8 +164,6 @@ class Sight:
 
     lag: float
     lead: float
-    printed: bool = False
-    """Whether the box is that of Method 3.2 as printed."""
 
     @property
     def is_newest(self) -> bool:
@@ -197,15 +200,15 @@ def make_modulus_sweeper(problem: Problem, sight: Sight, x: Vector) -> ModulusSw
     """The tuned kernels for two bodies a row are AMGS and AMSOR's alone; other members go row by row, by J and W."""
     width, _, friction = problem.law
     bound, u = make_sweeper(problem, 1.0, x), x.copy()
-    tuned = {body_pairs: modulus_body_pairs, planar_pairs: planar_modulus}.get(bound.kernels)
-    if tuned is not None and sight.is_newest and not sight.printed:
+    tuned = {body_pairs: modulus.sweep_body_pairs, planar_pairs: modulus.sweep_planar_pairs}.get(bound.kernels)
+    if tuned is not None and sight.is_newest:
         coupling = np.empty(0) if bound.contact is None else bound.contact[-1]
-        return _bind(tuned.sweep_pairs, bound, (), (friction, coupling), u, many=True)
+        return _bind(tuned, bound, (), (friction, coupling), u, many=True)
     if tuned is not None:
         assert problem.A.factored is not None
         bound = sweep_factored(problem.A.factored, bound.vectors[:-1], None)
     names = {dense: "sweep_dense", csr: "sweep_csr", runs: "sweep_runs", factored: "sweep_factored"}
-    kernel, seen = getattr(modulus, names[bound.kernels]), (sight.lag, sight.lead, sight.printed)
+    kernel, seen = getattr(modulus, names[bound.kernels]), (sight.lag, sight.lead)
     return _bind(kernel, bound, seen, (width, friction), u, many=sight.is_newest)
 
 
@@ -216,12 +219,6 @@ def _bind(
         kernel(count, (keep, drop, *seen), contact, u, bound.storage, bound.vectors)
 
     return ModulusSweeper(sweep, bound.vectors[0], u, bound.refresh, many)
-
-
-OMEGAS = ("diagonal", "identity")
-
-BACKWARD = 16.0
-"""Where lead < 0, alpha = None takes gamma alpha >= BACKWARD lead^2 lambda_max(D^-1 A): found by trial on stacks."""
 
 
 @dataclass
@@ -315,7 +312,7 @@ class ModulusMethod(Method[ModulusState]):
         if self.is_adaptive:
             state.search, state.work = AlphaSearch(), np.empty(problem.n)
         self._set_alpha(state, state.first_alpha)
-        forgets = self.sight.is_newest and not self.sight.printed and state.keep == state.drop == 0.0
+        forgets = self.sight.is_newest and state.keep == state.drop == 0.0
         state.repeatable = forgets and not self.is_adaptive
         return state
 

@@ -40,6 +40,24 @@ from perp.solvers.results import Status
 
 LARGEST = float(np.finfo(np.float64).max)
 
+SETTLED = 1e-14
+"""Normal impulses that change by no more than this share of the largest have settled."""
+
+SAME = 1e-12
+"""Normal impulses that come back to earlier ones up to this share of the largest go round in circles."""
+
+PATIENCE = 300
+"""Iterations without a new least fixed point residual, and as many as came before it, show that there is none."""
+
+SHORT_PATIENCE = 20
+"""The same where that residual is already as small as the tolerance of the two solves."""
+
+GREATEST = 1e12
+"""Normal impulses that are so many times greater than usual ones have run away."""
+
+NO_FAILURE = (Status.CONVERGED, Status.REDUCED_ACCURACY)
+"""How an inner solve may end: the second one is as exact as rounding allows."""
+
 
 @dataclass(frozen=True)
 class Half:
@@ -155,22 +173,6 @@ def _others(problem: ContactProblem) -> NDArray[np.intp]:
     return np.arange(problem.contact_rows, problem.n)
 
 
-SETTLED = 1e-14
-"""Normal impulses that change by no more than this share of the largest have settled."""
-
-SAME = 1e-12
-"""Normal impulses that come back to earlier ones up to this share of the largest go round in circles."""
-
-PATIENCE = 300
-"""Iterations without a new least fixed point residual, and as many as came before it, show that there is none."""
-
-SHORT_PATIENCE = 20
-"""The same where that residual is already as small as the tolerance of the two solves."""
-
-GREATEST = 1e12
-"""Normal impulses that are so many times greater than usual ones have run away."""
-
-
 @dataclass
 class FixedPointWatch:
     """Follows z, the normal impulses, and f = N(F(z)) - z, what one friction and one normal solve make of them."""
@@ -217,10 +219,6 @@ class FixedPointWatch:
             return f"the fixed point residual, {self.least:.1e}, is within inner_tolerance = {self.inner_tolerance:g}"
         waited = self.count - self.least_at
         return f"no fixed point was found: its residual was {self.least:.1e} at best, {waited} iterations ago"
-
-
-NO_FAILURE = (Status.CONVERGED, Status.REDUCED_ACCURACY)
-"""How an inner solve may end: the second one is as exact as rounding allows."""
 
 
 def _inner_names(*kinds: str) -> tuple[str, ...]:

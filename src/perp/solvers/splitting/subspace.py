@@ -48,6 +48,41 @@ REFINEMENTS = 10
 CONTRADICTION, NOISE = 1e-8, 1e-11
 """A solve that leaves more than these shares, of the slack and of the numbers involved, has met a contradiction."""
 
+Sets = NDArray[np.int8]
+
+LOWER, ACTIVE, UPPER, FIXED = -1, 0, 1, 2
+
+SAME_BOUNDS = 1e-14
+"""Bounds that moved by no more than this share of the largest have stayed."""
+
+FIRST_WEIGHT = 0.01
+"""Of the proximal term, a share of A_ii, when it is needed.
+
+Where rows contradict each other, a sweep adds some of a null vector to x, and a step of weight w what 1 / w sweeps do.
+"""
+
+COUNTED = ("sweeps", "subspace_steps", "factorisations", "cg_iterations", "fallbacks")
+
+LINEAR = ("direct", "cg", "pcg")
+
+BOUNDS = ("inside", "lazy")
+
+REGULARISE = ("all", "friction")
+
+FALLBACKS = ("proximal", "best", "none")
+
+MUCH_WORSE = 2.0
+"""A residual so many times that of the best iterate shows at once that the subspace steps led astray."""
+
+PATIENCE = 3
+"""Iterations that may pass without a better residual before the proximal weight is found too large."""
+
+CAUTION, COURAGE, GREATEST_WEIGHT, LEAST_WEIGHT = 4.0, 0.25, 1.0, 1e-6
+"""Factors of the proximal weight after a fallback and after a better residual; below the least it is zero."""
+
+SWEEPS_A_CALL = 100
+"""So that Ctrl-C acts also within an iteration of very many sweeps."""
+
 
 class ReducedEquation:
     """(A_FF + S_F + W_F) x_F = W_F c_F - (b_F + A_FT x_T) for a changing set F of active rows, T all others.
@@ -127,20 +162,6 @@ class ReducedEquation:
         self._factored = free.copy(), weight
 
 
-Sets = NDArray[np.int8]
-
-LOWER, ACTIVE, UPPER, FIXED = -1, 0, 1, 2
-
-SAME_BOUNDS = 1e-14
-"""Bounds that moved by no more than this share of the largest have stayed."""
-
-FIRST_WEIGHT = 0.01
-"""Of the proximal term, a share of A_ii, when it is needed.
-
-Where rows contradict each other, a sweep adds some of a null vector to x, and a step of weight w what 1 / w sweeps do.
-"""
-
-
 @dataclass
 class Phase:
     """What the phases of one solve share, and what they did."""
@@ -210,25 +231,6 @@ def _have_stayed(before: Vector, now: Vector) -> bool:
     finite = np.isfinite(now)
     change = np.abs(now[finite] - before[finite]).max(initial=0.0)
     return bool(change <= SAME_BOUNDS * np.abs(now[finite]).max(initial=0.0))
-
-
-COUNTED = ("sweeps", "subspace_steps", "factorisations", "cg_iterations", "fallbacks")
-LINEAR = ("direct", "cg", "pcg")
-BOUNDS = ("inside", "lazy")
-REGULARISE = ("all", "friction")
-FALLBACKS = ("proximal", "best", "none")
-
-MUCH_WORSE = 2.0
-"""A residual so many times that of the best iterate shows at once that the subspace steps led astray."""
-
-PATIENCE = 3
-"""Iterations that may pass without a better residual before the proximal weight is found too large."""
-
-CAUTION, COURAGE, GREATEST_WEIGHT, LEAST_WEIGHT = 4.0, 0.25, 1.0, 1e-6
-"""Factors of the proximal weight after a fallback and after a better residual; below the least it is zero."""
-
-SWEEPS_A_CALL = 100
-"""So that Ctrl-C acts also within an iteration of very many sweeps."""
 
 
 @dataclass

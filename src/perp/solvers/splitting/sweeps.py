@@ -18,7 +18,7 @@ from scipy import sparse
 
 from perp.errors import suggest
 from perp.kernels.storages import body_pairs, csr, dense, factored, planar_pairs, runs
-from perp.kernels.sweeps import colouring
+from perp.kernels.sweeps import sweeping
 from perp.problems.inputs import Vector, freeze, require_count, require_real
 from perp.problems.operators import FactoredOperator, SparseOperator
 from perp.problems.operators.base import APPLY, DIAGONAL, ROWS, TO_SPARSE
@@ -32,6 +32,28 @@ Index = NDArray[np.uint32]
 ORDERS = ("forward", "backward", "symmetric", "random", "coloured")
 COLOURED_SYMMETRIC = "coloured symmetric"
 """All colours and back: what `symmetric` is to `forward`."""
+
+REFRESH_EVERY = 64
+"""Iterations after which a kept velocity is computed anew; it costs as much as half a sweep."""
+
+RELAXATION = About(
+    "what each change is multiplied by; 1 is Gauss-Seidel",
+    above=0.0,
+    below=2.0,
+    synonyms=("omega", "w", *RELAXATION_NAMES),
+)
+
+ORDER = About(
+    "in which contacts and rows are visited: as they come, backward, both (symmetric), by a new permutation each"
+    " iteration (random), or those together that do not touch (coloured)",
+    choices=ORDERS,
+    synonyms=("sweep_order", "shuffle", "randomize", "randomize_constraint_order"),
+)
+
+ORDER_SEED = About("of the random order", at_least=0, synonyms=("random_state", "shuffle_seed"))
+
+RED = np.uint64(0)
+"""Cells whose coordinates have an even sum."""
 
 
 class Sweep(Protocol):
@@ -96,7 +118,7 @@ def colour(touching: sparse.csr_array) -> NDArray[np.uint32]:
     colours = np.zeros(count, dtype=np.uint32)
     taken = np.full(count + 1, -1, dtype=np.int64)
     pointers, neighbours = (freeze(part.astype(np.uint32)) for part in (touching.indptr, touching.indices))
-    colouring.colour_greedily(pointers, neighbours, colours, taken)
+    sweeping.colour_greedily(pointers, neighbours, colours, taken)
     return colours
 
 
@@ -140,26 +162,6 @@ def fixed_rows(problem: Problem) -> NDArray[np.bool_]:
     fixed = np.zeros(problem.n, dtype=bool)
     fixed[problem.contact_rows :] = problem.lower == problem.upper
     return fixed
-
-
-REFRESH_EVERY = 64
-"""Iterations after which a kept velocity is computed anew; it costs as much as half a sweep."""
-
-RELAXATION = About(
-    "what each change is multiplied by; 1 is Gauss-Seidel",
-    above=0.0,
-    below=2.0,
-    synonyms=("omega", "w", *RELAXATION_NAMES),
-)
-
-ORDER = About(
-    "in which contacts and rows are visited: as they come, backward, both (symmetric), by a new permutation each"
-    " iteration (random), or those together that do not touch (coloured)",
-    choices=ORDERS,
-    synonyms=("sweep_order", "shuffle", "randomize", "randomize_constraint_order"),
-)
-
-ORDER_SEED = About("of the random order", at_least=0, synonyms=("random_state", "shuffle_seed"))
 
 
 class AnySweeper(Protocol):
@@ -230,10 +232,6 @@ def require_order(order: str, seed: int) -> None:
     if order not in ORDERS:
         raise ValueError(f"order is {order!r}{suggest(str(order), ORDERS)}")
     require_count(seed, "seed")
-
-
-RED = np.uint64(0)
-"""Cells whose coordinates have an even sum."""
 
 
 def sweep_grid(problem: Problem, relaxation: float, order: str, x: Vector) -> Callable[[int], None] | None:

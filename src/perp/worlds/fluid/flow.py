@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from perp.errors import InvalidProblem
 from perp.kernels.fluid import fields as fluid_fields
 from perp.kernels.fluid import motion as fluid_motion
-from perp.kernels.fluid import surface as fluid_surface
-from perp.kernels.fluid import transfer as fluid_transfer
-from perp.kernels.fluid import walls as fluid_walls
+from perp.kernels.fluid import pressure as fluid_pressure
 from perp.problems.inputs import Vector, require_count, require_share
 from perp.worlds.fluid.pressure import Flags, PressureProblem, for_kernels
 from perp.worlds.fluid.vessel import StaggeredGrid, Vessel
@@ -92,7 +90,7 @@ def mean_height(position: Floats, gravity: Vector) -> float:
 #
 # Each particle is a share of a cell. Spread over the middles of the cells around them, with linear weights, they make a
 # field that is 1 inside the liquid, 0 outside, and a smooth step between. Over a flat surface the step is made of two
-# parabolas (`fluid_surface.depth_of`), so that the field can be turned into the distance to the surface. Over a block
+# parabolas (`fluid_pressure.depth_of`), so that the field can be turned into the distance to the surface. Over a block
 # that was seeded evenly the surface is flat, and its distance exact where the block ends at the edge or in the middle
 # of cells.
 #
@@ -121,10 +119,10 @@ def find_surface(vessel: Vessel, position: Vector, share: float) -> tuple[Vector
     filled, level, excess = np.zeros(grid.size), np.empty(grid.size), np.empty(grid.size)
     liquid = np.empty(grid.size, dtype=np.uint8)
     dimension = np.uint64(grid.dimension)
-    fluid_transfer.count_particles(position, dimension, grid.frame, middles.offset, middles.shape, share, filled)
+    fluid_fields.count_particles(position, dimension, grid.frame, middles.offset, middles.shape, share, filled)
     fractions = for_kernels(grid, vessel.fractions)
-    fluid_surface.find_level(grid.shape, *fractions, filled, vessel.capacity, NARROW, FLAT, level, liquid)
-    fluid_surface.find_excess(
+    fluid_pressure.find_level(grid.shape, *fractions, filled, vessel.capacity, NARROW, FLAT, level, liquid)
+    fluid_pressure.find_excess(
         grid.shape, *fractions, filled, vessel.capacity, vessel.room, NARROW, MOST_EXCESS, liquid, excess
     )
     return level, liquid, excess
@@ -134,7 +132,7 @@ def find_attached(vessel: Vessel, level: Vector, liquid: Flags) -> Flags:
     """Which cells move with the liquid: its own, and those of air beside it that the surface goes through."""
     attached = np.empty(liquid.size, dtype=np.uint8)
     fractions = for_kernels(vessel.grid, vessel.fractions)
-    fluid_surface.find_attached(vessel.grid.shape, *fractions, level, liquid, IN_CELL, attached)
+    fluid_pressure.find_attached(vessel.grid.shape, *fractions, level, liquid, IN_CELL, attached)
     return attached
 
 
@@ -152,7 +150,7 @@ def collect_velocity(vessel: Vessel, position: Vector, velocity: Vector) -> tupl
     grid, fields, weights = vessel.grid, [], []
     for axis, faces in enumerate(grid.faces):
         field, weight = np.empty(faces.size), np.empty(faces.size)
-        fluid_transfer.collect_velocity(
+        fluid_fields.collect_velocity(
             position,
             velocity,
             np.uint64(grid.dimension),
@@ -195,7 +193,7 @@ def drop_pressure(
     three, shapes = _three(vessel, fields)
     kept = [np.empty(field.size) for field in fields]
     for axis in range(grid.dimension):
-        fluid_walls.keep_out(
+        fluid_motion.keep_out(
             grid.kernel_axis(axis),
             grid.shape,
             grid.nodes,
@@ -222,7 +220,7 @@ def return_velocity(
     """New velocities of the particles."""
     grid, out = vessel.grid, np.empty(velocity.shape)
     for axis, faces in enumerate(grid.faces):
-        fluid_transfer.return_velocity(
+        fluid_fields.return_velocity(
             position.reshape(-1),
             velocity.reshape(-1),
             np.uint64(grid.dimension),

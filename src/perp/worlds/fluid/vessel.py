@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
-from perp.kernels.fluid import walls as fluid_walls
+from perp.kernels.fluid import motion as fluid_motion
 from perp.problems.inputs import Vector, as_vector, freeze, reject_non_finite, require_count, require_number
 from perp.worlds.fluid.solids import Distance
 from perp.worlds.read_only_arrays import KeepsReadOnly
@@ -153,7 +153,7 @@ class Vessel(KeepsReadOnly):
         """Signed distance at the nodes [m], in C order."""
         self._openings: Vector = freeze(np.concatenate(open_fractions(grid, self.solid)))
         room, capacity = np.zeros(grid.size), np.zeros(grid.size)
-        fluid_walls.measure_room(grid.shape, grid.nodes, self.solid, np.uint64(POINTS_PER_AXIS), room, capacity)
+        fluid_motion.measure_room(grid.shape, grid.nodes, self.solid, np.uint64(POINTS_PER_AXIS), room, capacity)
         self.room: Vector = freeze(room)
         """The open share of each cell."""
         self.capacity: Vector = freeze(capacity)

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.kernels.worlds import discs as kernels
-from perp.kernels.worlds import discs_contacts, discs_walls
+from perp.kernels.worlds import discs
 from perp.problems.constraint_rows import CORRECTED, ContactRows, assemble_step
 from perp.problems.friction import ContactProblem
 from perp.problems.inputs import Vector, freeze, require_number, require_share
@@ -137,7 +136,7 @@ class DiscWorld(ContactWorld):
         rows = 2 * len(contacts)
         bodies, jacobian = np.empty(2 * rows, dtype=np.int64), np.empty(6 * rows)
         frame, radius = contacts.frame.reshape(-1), self.discs.radius
-        discs_contacts.write_rows(contacts.bodies.reshape(-1), frame, contacts.gap, radius, bodies, jacobian)
+        discs.write_rows(contacts.bodies.reshape(-1), frame, contacts.gap, radius, bodies, jacobian)
         return bodies.reshape(-1, 2), jacobian.reshape(-1, 2, 3)
 
     def _free_velocity(self, dt: float) -> Vector:
@@ -239,9 +238,9 @@ class Collision:
         known = (position, self.discs.radius, self.discs.surface)
         written = (bodies, point, frame, gap, friction, restitution, identity)
         first, last = np.uint64(between), np.uint64(count)
-        discs_contacts.describe_pairs(self.pairs, first, *known, *written)
+        discs.describe_pairs(self.pairs, first, *known, *written)
         walls = (self.walls.numbers, self.walls.is_segment, self.walls.surface)
-        discs_contacts.describe_touched_walls(self.touched, first, last, *known, *walls, *written)
+        discs.describe_touched_walls(self.touched, first, last, *known, *walls, *written)
         return DiscContacts(
             bodies.reshape(-1, 2),
             point.reshape(-1, 2),
@@ -256,12 +255,12 @@ class Collision:
         radius, step = self.discs.radius, (self.margin, dt, self.limit)
         if not radius.size:
             return 0
-        far_count, width = kernels.measure_reach(velocity, radius, *step, self.sample, self.reach, self.far)
+        far_count, width = discs.measure_reach(velocity, radius, *step, self.sample, self.reach, self.far)
         grid = (self.bits, self.cells, self.starts, self.members, self.sorted_discs)
-        kernels.sort_into_cells(position, self.reach, self.limit, width, *grid)
+        discs.sort_into_cells(position, self.reach, self.limit, width, *grid)
         known = (position, velocity, radius, self.reach, self.discs.inverse_mass, *step, self.far, np.uint64(far_count))
         while True:
-            found = int(kernels.find_pairs(*known, *grid, self.pairs))
+            found = int(discs.find_pairs(*known, *grid, self.pairs))
             if 2 * found <= self.pairs.size:
                 return found
             self.pairs = np.zeros(3 * found, dtype=np.uint32)  # and room for half as many more
@@ -270,7 +269,7 @@ class Collision:
         known = (position, velocity, self.discs.radius, self.discs.inverse_mass)
         walls = (self.walls.numbers, self.walls.is_segment)
         while True:
-            found = int(discs_walls.find_touched_walls(*known, *walls, self.margin, dt, self.touched))
+            found = int(discs.find_touched_walls(*known, *walls, self.margin, dt, self.touched))
             if 2 * found <= self.touched.size:
                 return found
             self.touched = np.zeros(3 * found, dtype=np.uint32)
@@ -288,5 +287,5 @@ def _ordinary_radius(radius: Vector) -> float:
 def match(old: DiscContacts, new: DiscContacts) -> NDArray[np.int64]:
     """For each new contact the number of the old one of the same identity, or -1."""
     numbers = np.empty(len(new), dtype=np.int64)
-    discs_contacts.match_sorted(old.identity, new.identity, numbers)
+    discs.match_sorted(old.identity, new.identity, numbers)
     return numbers

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
-from perp.kernels.worlds import joints_points, joints_turns
+from perp.kernels.worlds import joints
 from perp.problems.constraint_rows import Softness
 from perp.problems.inputs import Vector, freeze, require_number, require_real
 from perp.worlds.rigid3d.joint import (
@@ -37,7 +37,7 @@ from perp.worlds.rigid3d.poses import WithWorld
 class Ball(AnchoredJoint):
     """`Ball(body_a, body_b, anchor)`: three rows that hold the point `anchor` of both bodies together.
 
-    C = R_a^T (p_b - p_a) [m], along the axes of body a; the derivation of J is in `perp.kernels.worlds.joints_points`.
+    C = R_a^T (p_b - p_a) [m], along the axes of body a; the derivation of J is in `perp.kernels.worlds.joints`.
     """
 
     kind: ClassVar[str] = "ball"
@@ -61,7 +61,7 @@ class HeldPoints(Part):
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
         position, rotation = poses.position.reshape(-1), poses.rotation.reshape(-1)
-        joints_points.hold_points(position, rotation, self.bodies, self.arms, self.first_row, jacobian, value)
+        joints.hold_points(position, rotation, self.bodies, self.arms, self.first_row, jacobian, value)
 
 
 # Hinge: two bodies turn against one another about one axis, within limits, driven by a motor.
@@ -72,7 +72,7 @@ class Hinge(BendingJoint):
     """`Hinge(body_a, body_b, anchor, axis)`: three rows that hold the anchor, two that hold the axis.
 
     C = (R_a^T (p_b - p_a), t_1 . u_b, t_2 . u_b) [m, rad] with the axis u of body b and two directions t across the
-    axis of body a (`perp.kernels.worlds.joints_points`, `joints_turns`).
+    axis of body a (`perp.kernels.worlds.joints`).
 
     The angle is that of b against a about the axis by the right-hand rule, zero when the joint is made, and counts
     whole turns. `limits` (low, high) [rad] hold it between them, a rigid one-sided row each (one that is infinite has
@@ -142,9 +142,7 @@ class ParallelAxes(Part):
         self.directions: Vector = freeze(directions.reshape(-1))
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
-        joints_turns.keep_parallel(
-            poses.rotation.reshape(-1), self.bodies, self.directions, self.first_row, jacobian, value
-        )
+        joints.keep_parallel(poses.rotation.reshape(-1), self.bodies, self.directions, self.first_row, jacobian, value)
 
 
 def across(axis: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -179,7 +177,7 @@ class HingeAngle(Part):
         """Bring `angle` up to date, and write the rows."""
         rotation, orientation = poses.rotation.reshape(-1), poses.orientation.reshape(-1)
         constants = (self.bodies, self.axis, self.rest, self.limits, self.rows)
-        joints_turns.follow_angle(rotation, orientation, *constants, angle, jacobian, value)
+        joints.follow_angle(rotation, orientation, *constants, angle, jacobian, value)
 
 
 # Universal joint: a cross of two axes, one fixed in each body. Links of a chain, cardan shafts.
@@ -193,7 +191,7 @@ class Universal(BendingJoint):
     """`Universal(body_a, body_b, anchor, axis_a, axis_b)`: three rows that hold the anchor, one that keeps the axes at
     the angle beta that they have when the joint is made, a right one as a rule.
 
-    C = (R_a^T (p_b - p_a), (u_a . u_b - cos beta) / sin beta) [m, rad] (kernels: `joints_points`, `joints_turns`).
+    C = (R_a^T (p_b - p_a), (u_a . u_b - cos beta) / sin beta) [m, rad] (kernels: `perp.kernels.worlds.joints`).
     The bodies bend about both axes and transmit spin about the normal of their plane.
     """
 
@@ -231,7 +229,7 @@ class AxesAtAnAngle(Part):
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
         rotation = poses.rotation.reshape(-1)
-        joints_turns.keep_angle(rotation, self.bodies, self.directions, self.angle, self.first_row, jacobian, value)
+        joints.keep_angle(rotation, self.bodies, self.directions, self.angle, self.first_row, jacobian, value)
 
 
 # Fixed joint: two bodies move as one, or nearly so. With softness, the links of a cable.
@@ -242,7 +240,7 @@ class Fixed(BendingJoint):
     """`Fixed(body_a, body_b, anchor)`: three rows that hold the anchor, three that hold the orientation.
 
     C = (R_a^T (p_b - p_a), phi) [m, rad] with the rotation vector phi of b against a since the joint was made, along
-    the axes of body a (kernels: `joints_points`, `joints_turns`). A cable is a row of links with six soft rows between
+    the axes of body a (kernels: `perp.kernels.worlds.joints`). A cable is a row of links with six soft rows between
     neighbours (THESIS 6.1): `stiffness` and `damping` against stretching and shearing, `bend_stiffness` and
     `bend_damping` against bending and twisting.
     """
@@ -264,7 +262,7 @@ class EqualOrientations(Part):
 
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
         rotation, orientation = poses.rotation.reshape(-1), poses.orientation.reshape(-1)
-        joints_turns.keep_orientation(rotation, orientation, self.bodies, self.rest, self.first_row, jacobian, value)
+        joints.keep_orientation(rotation, orientation, self.bodies, self.rest, self.first_row, jacobian, value)
 
 
 # Bend: springs and dampers against the bending of two bodies about one another; points and twist are free.
@@ -276,7 +274,7 @@ class Bend(AnchoredJoint):
     as one likes.
 
     C = (t_1 . u_b, t_2 . u_b) [rad], as in a `Hinge`: the axis u of body b and two directions t across the axis of body
-    a (`perp.kernels.worlds.joints_turns`); for small angles the bending about t_2 and t_1. `stiffness` is in N m/rad,
+    a (`perp.kernels.worlds.joints`); for small angles the bending about t_2 and t_1. `stiffness` is in N m/rad,
     `damping` in N m s/rad. Beside the four rows of a `Universal` with both axes across this one, it is the friction or
     the elasticity of that joint. The anchor only says where the two bodies meet.
     """
@@ -303,7 +301,7 @@ class Distance(Joint):
     """`Distance(body_a, body_b, anchor_a, anchor_b, length=None, rope=False)`: one row.
 
     A rod keeps |p_b - p_a| = `length` [m], C = |p_b - p_a| - length; a rope only pulls, length - |p_b - p_a| >= 0
-    (`perp.kernels.worlds.joints_points`). Without `length` it is the distance when the joint is made.
+    (`perp.kernels.worlds.joints`). Without `length` it is the distance when the joint is made.
     """
 
     kind: ClassVar[str] = "distance"
@@ -349,4 +347,4 @@ class Distances(Part):
     def fill(self, poses: WithWorld, jacobian: Vector, value: Vector) -> None:
         position, rotation = poses.position.reshape(-1), poses.rotation.reshape(-1)
         constants = (self.bodies, self.arms, self.length, self.sign, self.first_row)
-        joints_points.keep_distance(position, rotation, *constants, jacobian, value)
+        joints.keep_distance(position, rotation, *constants, jacobian, value)

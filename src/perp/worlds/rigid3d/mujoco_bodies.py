@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
 from perp.extras import mujoco
-from perp.kernels.worlds import rigid_motion, touches
+from perp.kernels.contacts import point_contacts
+from perp.kernels.worlds import rigid_motion
 from perp.problems.inputs import Vector, freeze
 from perp.worlds.contacts import ShapeContacts
 from perp.worlds.mujoco_models import LEAST_FRICTION
@@ -113,7 +114,7 @@ class MujocoBodies:
         limits = (LEAST_FRICTION, MERGED * self.margin, self.margin)
         made = (pair, gap, bodies, point, frame, friction, bounce, local)
         flat = (array.reshape(-1) for array in made)
-        kept = touches.collect(*arrays, *tables, *limits, np.empty(m, dtype=np.bool_), *flat)
+        kept = point_contacts.collect(*arrays, *tables, *limits, np.empty(m, dtype=np.bool_), *flat)
         rest = (gap[:kept], friction[:kept], bounce[:kept])
         return ShapeContacts(bodies[:kept], point[:kept], frame[:kept], *rest, pair[:kept], local[:kept])
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.errors import InvalidProblem
-from perp.kernels.worlds import quaternions
+from perp.kernels.worlds import rigid_motion
 from perp.problems.inputs import as_block_stack, freeze, require_real_dtype
 
 
@@ -69,7 +69,7 @@ def _appended(value: Any, name: str, world: NDArray[np.float64], count: int | No
 
 def _rotations(orientation: NDArray[np.float64]) -> NDArray[np.float64]:
     rotation = np.empty((len(orientation), 3, 3))
-    quaternions.turn_quaternions(orientation.reshape(-1), rotation.reshape(-1))
+    rigid_motion.turn_quaternions(orientation.reshape(-1), rotation.reshape(-1))
     return freeze(rotation)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from perp.lab.runs.measurement import DONE, Measurement
+from perp.lab.runs.row import DONE, Measurement
 
 
 def perform(task, folder):

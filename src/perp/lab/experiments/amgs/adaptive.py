@@ -7,9 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
-from perp.lab.experiments.amgs.contestants import ALPHAS, HALF, PGS, SWEEPS, TITLES, Contestant, scaled, whole
-from perp.lab.experiments.amgs.frictionless_step import SCENES, race_task
+from perp.lab.claims import read_claims
+from perp.lab.experiments.amgs.contestants import (
+    ALPHAS,
+    HALF,
+    PGS,
+    SCENES,
+    SWEEPS,
+    TITLES,
+    Contestant,
+    race_task,
+    scaled,
+    whole,
+)
 from perp.lab.experiments.amgs.whole_simulation import (
     FIRST,
     LATE,
@@ -26,7 +36,7 @@ from perp.lab.palette import assign_strokes
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import select
 from perp.lab.runs.task import Task
-from perp.lab.work.amgs_run import amgs_run_task
+from perp.lab.work.amgs import amgs_run_task
 
 if TYPE_CHECKING:
     from matplotlib.lines import Line2D

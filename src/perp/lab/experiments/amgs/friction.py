@@ -5,15 +5,14 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.amgs.contestants import HALF, LEAD, PGS, STROKES, WARM, Contestant, scaled
 from perp.lab.experiments.amgs.whole_simulation import geometric_mean, levels
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.amgs_run import amgs_run_task
-from perp.lab.work.amgs_step import SHIFTED_BOX, amgs_step_task
+from perp.lab.work.amgs import SHIFTED_BOX, PrintedAMGS, amgs_run_task, amgs_step_task
 from perp.lab.work.recipes import scene, scene_step
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ LATE = 100
 
 CONTESTANTS = (PGS, HALF, *(scaled(alpha) for alpha in (0.4, 0.3, 0.2, 0.1)))
 CORRECTED = Contestant("3.2 [0.2 D], corrected", "amgs", {"alpha": 0.2})
-AS_PRINTED = Contestant("3.2 [0.2 D], as printed", "amgs", {"alpha": 0.2, "form": "printed"})
+AS_PRINTED = Contestant("3.2 [0.2 D], as printed", PrintedAMGS.name, {"alpha": 0.2})
 STEP_GROUP, RUN_GROUP, BOX_GROUP = "step of ", "run of ", "box of "
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.lab.claims.claim import Claim
+from perp.lab.claims import Claim, read_claims
 from perp.lab.experiments.amgs.contestants import HALF, IDENTITY, PGS, STROKES, TITLES, one_step, scaled
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
-from perp.lab.runs.measurement import Column
+from perp.lab.runs.row import Column
 from perp.lab.runs.task import Task
-from perp.lab.work.amgs_step import amgs_step_task
+from perp.lab.work.amgs import amgs_step_task
 
 STEP, SWEEPS = 100, 200
 CONTESTANTS = (PGS, IDENTITY, HALF, scaled(0.2))
@@ -101,3 +101,8 @@ def draw_curves(rows: Rows, name: str, title: str) -> list[Picture]:
         "RES after each sweep. The dashed line, Omega = D / gamma = 0.5 D, lies on that of PGS: they are one method."
     )
     return [Picture(name, caption, figure)]
+
+
+FIG3 = make_step_experiment(3, "pool1", read_claims(__package__, "fig3"))
+FIG4 = make_step_experiment(4, "pool2", read_claims(__package__, "fig4"))
+FIG5 = make_step_experiment(5, "stacking", read_claims(__package__, "fig5"))

@@ -5,14 +5,26 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from perp.lab.claims.claim import read_claims
-from perp.lab.experiments.amgs.contestants import GAMMA, HALF, IDENTITY, PGS, STROKES, TITLES, Contestant, scaled
-from perp.lab.experiments.amgs.frictionless_step import ENOUGH, SCENES, STEP, race_task
+from perp.lab.claims import read_claims
+from perp.lab.experiments.amgs.contestants import (
+    ENOUGH,
+    GAMMA,
+    HALF,
+    IDENTITY,
+    PGS,
+    SCENES,
+    STEP,
+    STROKES,
+    TITLES,
+    Contestant,
+    race_task,
+    scaled,
+)
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.amgs_step import DENSE, SPARSE
+from perp.lab.work.amgs import DENSE, SPARSE
 
 if TYPE_CHECKING:
     from matplotlib.lines import Line2D

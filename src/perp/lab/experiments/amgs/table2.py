@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.amgs.contestants import ALPHAS, FAMILY, HALF, PGS, TITLES, Contestant, scaled, whole
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.palette import SERIES
 from perp.lab.plots import add_legend, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.amgs_run import amgs_run_task
+from perp.lab.work.amgs import amgs_run_task
 
 if TYPE_CHECKING:
     from matplotlib.container import BarContainer

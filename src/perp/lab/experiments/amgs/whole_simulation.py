@@ -8,14 +8,13 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from perp.lab.claims.claim import Claim
+from perp.lab.claims import Claim, read_claims
 from perp.lab.experiments.amgs.contestants import ALPHAS, FAMILY, HALF, PGS, STROKES, SWEEPS, TITLES, scaled, whole
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
-from perp.lab.runs.measurement import Column
-from perp.lab.runs.row import LabRow, select
+from perp.lab.runs.row import Column, LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.amgs_run import amgs_run_task
+from perp.lab.work.amgs import amgs_run_task
 
 STEPS, QUICK_STEPS = 1000, 110
 FIRST, EARLY_END, LATE = 60, 160, 300
@@ -180,3 +179,8 @@ def _smoothed(res: Column) -> tuple[Column, Column]:
     middle: Column = FIRST + 1.0 + WINDOW // 2 + np.arange(len(windows), dtype=np.float64)
     touches = np.isfinite(windows).all(axis=1)
     return middle[touches], np.median(windows[touches], axis=1)
+
+
+FIG6 = make_simulation_experiment(6, "pool1", read_claims(__package__, "fig6"), since=LATE)
+FIG7 = make_simulation_experiment(7, "pool2", read_claims(__package__, "fig7"), since=FIRST)
+FIG8 = make_simulation_experiment(8, "stacking", read_claims(__package__, "fig8"), since=FIRST)

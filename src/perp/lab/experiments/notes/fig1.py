@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from perp.extras import matplotlib
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.experiments.notes.merit_readings import (
     FAMILIES,

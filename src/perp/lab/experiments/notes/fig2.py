@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
-from perp.lab.experiments.notes.merit_panels import draw_merits
 from perp.lab.experiments.notes.merit_readings import (
     ACCURATE,
     FAMILIES,
@@ -15,6 +14,7 @@ from perp.lab.experiments.notes.merit_readings import (
     PUBLISHED,
     WORKS,
     cell,
+    draw_merits,
     endings,
     finite,
     follow,

@@ -7,7 +7,7 @@ from math import isfinite, nan
 from typing import Any
 
 from perp.lab.analysis.rates import fit_exponent
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
 from perp.lab.experiments.notes.papers_methods import (
     FISCHER,

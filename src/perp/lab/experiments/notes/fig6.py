@@ -8,13 +8,12 @@ from math import isfinite, nan
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.experiments.notes.papers_methods import FISCHER, FREE_SHARE, MINIMUM_MAP, Criteria, PapersMethod
 from perp.lab.palette import SERIES
 from perp.lab.plots import add_legend, name_axes, new_figure
-from perp.lab.runs.measurement import Column
-from perp.lab.runs.row import LabRow, select
+from perp.lab.runs.row import Column, LabRow, select
 from perp.lab.runs.task import Task
 from perp.lab.work.num4lcp_problems import num4lcp
 from perp.lab.work.recipes import gallery

@@ -1,22 +1,27 @@
-"""The two families of problems that NOTES Fig. 2 to 4 are run on, and what is read off the merits of their iterates."""
+"""The two families of problems that NOTES Fig. 2 to 4 are run on; readings and panels of the merits of iterates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf, nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perp.lab.analysis.rates import NO_RATE, RateFit, fit_rate
+from perp.lab.experiments.experiment import Rows
 from perp.lab.experiments.notes.papers_methods import FREE_SHARE, PapersMethod
-from perp.lab.plots import FLOOR
-from perp.lab.runs.measurement import Column
-from perp.lab.runs.row import LabRow
+from perp.lab.palette import assign_strokes
+from perp.lab.plots import FLOOR, add_legend, draw_lines, name_axes, new_figure
+from perp.lab.runs.row import Column, LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.convergence import convergence_task
+from perp.lab.work.merits import convergence_task
 from perp.lab.work.num4lcp_problems import num4lcp
 from perp.lab.work.recipes import gallery
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 PUBLISHED, PLANTED = "num4lcp's", "planted"
 """Problems with num4lcp's own b, whose x is no solution, and problems of the gallery, whose solution is known."""
@@ -38,6 +43,8 @@ WORKS = 1e-3
 
 ACCURATE = 1e-10
 """A merit that counts as high accuracy."""
+
+TOP = 1e6
 
 
 def recipe(family: str, kind: str, n: int, seed: int) -> dict[str, Any]:
@@ -140,3 +147,20 @@ def endings(rows: Iterable[LabRow]) -> str:
         ending = "accurate" if final_merit(row) <= ACCURATE else row.status
         counts[ending] = counts.get(ending, 0) + 1
     return ", ".join(f"{count} x {status}" for status, count in sorted(counts.items(), key=lambda item: -item[1]))
+
+
+def draw_merits(rows: Rows, labels: Sequence[str]) -> Figure:
+    """Of the first problem of each kind; `labels` are the rows that are shown, in the order of the legend."""
+    figure, panels = new_figure(2, 2, sharex=True, sharey=True)
+    strokes = assign_strokes(labels)
+    shown: dict[str, Line2D] = {}
+    places = [(family, kind) for family in FAMILIES for kind in ("fluid", "contact")]
+    for axes, (family, kind) in zip(panels, places, strict=True):
+        x = "iterations" if family == FAMILIES[-1] else ""
+        name_axes(axes, x, "merit" if kind == "fluid" else "", title=f"{kind}, {family} problem", log="y")
+        found = select(rows, group=group_name(family, kind), seed=0)
+        lines = {row.name: line(row) for row in found if merit(row).size > 1}
+        shown |= dict(zip(lines, draw_lines(axes, lines, strokes=strokes, marker="."), strict=True))
+        axes.set_ylim(FLOOR, TOP)
+    add_legend(figure, [shown[label] for label in labels if label in shown])
+    return figure

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perp.lab.runs.task import Task
-from perp.lab.work.solve_to_merit import solve_to_merit_task
+from perp.lab.work.merits import solve_to_merit_task
 
 FREE_SHARE = 0.75
 """Of the rows of a problem: num4lcp draws a quarter of x as zero."""

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
-from perp.lab.experiments.notes.final_states import NAMES, count_states, percentage
 from perp.lab.experiments.notes.papers_methods import (
     FISCHER,
     FISCHER_APPROXIMATION,
@@ -21,6 +20,7 @@ from perp.lab.experiments.notes.papers_methods import (
     Criteria,
     PapersMethod,
 )
+from perp.lab.experiments.notes.robustness_runs import NAMES, count_states, percentage
 from perp.lab.palette import SERIES
 from perp.lab.plots import add_legend, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select

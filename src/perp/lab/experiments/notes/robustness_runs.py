@@ -1,11 +1,13 @@
 """The runs that Tables 1 and 2 of NOTES share: 100 fluid and 100 contact problems, by the paper's stopping criteria.
 
-Beside the planted problems of the gallery, those that num4lcp really poses (`work.num4lcp_problems`).
+Beside the planted problems of the gallery, those that num4lcp really poses (`work.num4lcp_problems`). Their endings
+are put beside the six final states of NOTES section 7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from perp.lab.experiments.notes.papers_methods import (
     FISCHER,
@@ -44,6 +46,20 @@ STORY = (
 
 CRITERIA = Criteria(absolute=1e-3, relative=1e-6, max_iterations=100)
 
+STATES = {
+    "CONVERGED": "absolute",
+    "RELATIVE": "relative",
+    "STAGNATED": "stagnation",
+    "LOCAL_MINIMUM": "local minimum",
+    "NON_DESCENT": "non-descent",
+    "ITERATION_LIMIT": "max iteration",
+}
+
+OTHER = "other"
+"""What the paper has no word for: a singular equation that was noticed (BREAKDOWN), a cycle, a failure."""
+
+NAMES = (*STATES.values(), OTHER)
+
 
 def make_robustness_tasks(quick: bool) -> list[Task]:
     """Every method on every problem."""
@@ -65,3 +81,19 @@ def make_robustness_tasks(quick: bool) -> list[Task]:
 
 def rows_of(rows: Sequence[LabRow], group: str, method: PapersMethod) -> list[LabRow]:
     return select(rows, lambda row: row.name == method.label, group=group)
+
+
+def final_state(row: LabRow) -> str:
+    return STATES.get(row.status, OTHER)
+
+
+def count_states(rows: Iterable[LabRow]) -> dict[str, int]:
+    """How many rows ended in which state, all of them named."""
+    counted = Counter(map(final_state, rows))
+    return {name: counted[name] for name in NAMES}
+
+
+def percentage(rows: Iterable[LabRow], *states: str) -> float:
+    """Of the rows that measured something, those that ended in one of the states; nan for no rows."""
+    ends = [final_state(row) in states for row in rows if row.measured]
+    return 100.0 * sum(ends) / len(ends) if ends else float("nan")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from math import isfinite
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Rows, Table
-from perp.lab.experiments.notes.final_states import NAMES, count_states, percentage
 from perp.lab.experiments.notes.papers_methods import (
     FISCHER,
     FISCHER_OURS,
@@ -22,8 +21,11 @@ from perp.lab.experiments.notes.robustness_runs import (
     CONTACT_PUBLISHED,
     FLUID,
     FLUID_PUBLISHED,
+    NAMES,
     STORY,
+    count_states,
     make_robustness_tasks,
+    percentage,
     rows_of,
 )
 

@@ -6,7 +6,7 @@ from math import isfinite, nan
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Rows, Table
 from perp.lab.experiments.notes.papers_methods import FISCHER, FLUID_METHODS, MINIMUM_MAP, PGS, PSOR, PapersMethod
 from perp.lab.experiments.notes.robustness_runs import (

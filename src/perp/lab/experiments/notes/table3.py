@@ -8,10 +8,9 @@ from math import isfinite, nan
 import numpy as np
 
 from perp.lab.analysis.rates import fit_rate
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Rows, Table
 from perp.lab.experiments.notes import fig5
-from perp.lab.experiments.notes.final_states import percentage
 from perp.lab.experiments.notes.papers_methods import (
     FISCHER,
     FREE_SHARE,
@@ -22,6 +21,7 @@ from perp.lab.experiments.notes.papers_methods import (
     Criteria,
     PapersMethod,
 )
+from perp.lab.experiments.notes.robustness_runs import percentage
 from perp.lab.runs.row import select
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import gallery

@@ -6,12 +6,12 @@ from math import isfinite, nan
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
-from perp.lab.experiments.pgssm.figure2 import CASES
-from perp.lab.experiments.pgssm.simulated import (
+from perp.lab.experiments.pgssm.figure2 import (
     AS_PRINTED,
     BEST,
+    CASES,
     EXACT,
     OURS,
     PGS,

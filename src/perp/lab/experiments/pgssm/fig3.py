@@ -6,15 +6,14 @@ from math import nan
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.experiments.pgssm.figure2 import CASES, TestCase
 from perp.lab.palette import DASHES, SERIES, Stroke
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
-from perp.lab.runs.measurement import Column
-from perp.lab.runs.row import LabRow, select
+from perp.lab.runs.row import Column, LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.pgs_units import PRINTED, pgs_units_task
+from perp.lab.work.pgs_sm import PRINTED, pgs_units_task
 from perp.lab.work.touching_rows import EQUATION_3, WITH_GAPS, in_form
 
 COST, QUICK_COST = 20_000, 1_000

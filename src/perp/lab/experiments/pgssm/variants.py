@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
 from perp.lab.experiments.pgssm.fig3 import COST, FIRST, QUICK_COST, SOLVED
-from perp.lab.experiments.pgssm.figure2 import CASES, TestCase
-from perp.lab.experiments.pgssm.simulated import (
+from perp.lab.experiments.pgssm.figure2 import (
     AS_PRINTED,
+    CASES,
     DAMPED,
     DAMPED_FRICTION,
     GAMMA,
@@ -23,6 +23,7 @@ from perp.lab.experiments.pgssm.simulated import (
     STEPS,
     UNTIL,
     Contender,
+    TestCase,
     blow_ups,
     count,
     one_run,
@@ -33,7 +34,7 @@ from perp.lab.palette import assign_strokes
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.pgs_units import pgs_units_task
+from perp.lab.work.pgs_sm import pgs_units_task
 from perp.lab.work.recipes import scene
 from perp.lab.work.touching_rows import EQUATION_3, in_form
 

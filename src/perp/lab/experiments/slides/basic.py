@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from perp.lab.analysis.rates import fit_exponent
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
-from perp.lab.experiments.slides.by_size import gather_by_size, mean_by_size, median_by_size
+from perp.lab.experiments.slides.shared import gather_by_size, mean_by_size, median_by_size
 from perp.lab.palette import INK, SERIES, assign_strokes
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
 from perp.lab.work.recipes import gallery
-from perp.lab.work.sequence import GAUSSIAN, sequence, sequence_task
-from perp.lab.work.solutions import solutions_task
+from perp.lab.work.sequence import GAUSSIAN, sequence, sequence_task, solutions_task
 
 FAMILIES = {
     "positive definite": "dense_pd",

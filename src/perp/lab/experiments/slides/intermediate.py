@@ -8,18 +8,16 @@ from typing import Any
 import numpy as np
 
 from perp.lab.analysis.rates import fit_exponent, fit_rate
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
-from perp.lab.experiments.slides.by_size import Column, median_by_size
-from perp.lab.experiments.slides.solvers import ASKED, DIFFERENCES, SOLVERS
+from perp.lab.experiments.slides.shared import ASKED, DIFFERENCES, SOLVERS, Column, median_by_size
 from perp.lab.palette import assign_strokes
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.error_curve import error_curve_task
 from perp.lab.work.printed_schemes import printed_scheme_task
 from perp.lab.work.recipes import gallery
-from perp.lab.work.sequence import sequence, sequence_task
+from perp.lab.work.sequence import error_curve_task, sequence, sequence_task
 
 STOP = {"tol": 1e-8, "max_iterations": 2000}
 CURVE_STOP = {"tol": 1e-12, "max_iterations": 1000}

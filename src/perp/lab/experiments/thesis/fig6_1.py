@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
-from perp.lab.experiments.thesis.frame_clouds import frame_points
+from perp.lab.experiments.thesis.frames import frame_points
 from perp.lab.experiments.thesis.scenes import (
     IMAGINARY,
     ORDERING,

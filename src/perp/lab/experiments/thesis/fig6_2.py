@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import isfinite
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
-from perp.lab.experiments.thesis.frame_clouds import Points, draw_clouds, frame_points, rank_correlation
+from perp.lab.experiments.thesis.frames import Points, draw_clouds, frame_points, rank_correlation
 from perp.lab.experiments.thesis.scenes import BPP, BPP_PCG, PGCG, PRINTED, SCENES, SIZE, STORY, fact_tasks, frame_tasks
 from perp.lab.plots import add_legend
 from perp.lab.runs.task import Task

@@ -6,10 +6,9 @@ from math import isfinite
 
 import numpy as np
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Picture, Rows, Table
-from perp.lab.experiments.thesis.frame_clouds import Points, draw_clouds, frame_points
-from perp.lab.experiments.thesis.paired_frames import time_ratios
+from perp.lab.experiments.thesis.frames import Points, draw_clouds, frame_points, time_ratios
 from perp.lab.experiments.thesis.scenes import BPP, BPP_PCG, PGCG, PRINTED, SCENES, SIZE, STORY, fact_tasks, frame_tasks
 from perp.lab.plots import add_legend
 from perp.lab.runs.task import Task

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from math import isfinite
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Experiment, Picture, Rows, Table
 from perp.lab.experiments.thesis.scenes import SCENES, SHIFT, find_row, ratio, value
 from perp.lab.plots import add_legend, draw_lines, name_axes, new_figure
 from perp.lab.runs.task import Task
+from perp.lab.work.contact_frames import softened_friction_task
 from perp.lab.work.recipes import scene
-from perp.lab.work.softened_friction import softened_friction_task
 
 LIMITS = {"no regularisation": None, "d = 10": 10, "d = 5": 5}
 GROUP = "chain"

@@ -9,8 +9,7 @@ from typing import Any
 from perp.lab.experiments.experiment import Rows
 from perp.lab.runs.row import LabRow, select
 from perp.lab.runs.task import Task
-from perp.lab.work.contact_frames import contact_frames
-from perp.lab.work.frame_facts import frame_facts_task
+from perp.lab.work.contact_frames import contact_frames, frame_facts_task
 from perp.lab.work.solve_frames import solve_frames_task
 
 STEP = 1.0 / 60.0

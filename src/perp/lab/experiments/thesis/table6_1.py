@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf, isfinite, log10
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Experiment, Rows, Table
 from perp.lab.experiments.thesis.scenes import SCENES, SIZE, STORY, fact_tasks, find_row, value
 from perp.lab.runs.task import Task

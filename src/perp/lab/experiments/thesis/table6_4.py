@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import isfinite
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Experiment, Rows, Table
-from perp.lab.experiments.thesis.paired_frames import time_ratio
+from perp.lab.experiments.thesis.frames import compare_solvers, share_solved, time_ratio
 from perp.lab.experiments.thesis.scenes import (
     BPP,
     BPP_PCG,
@@ -18,7 +18,6 @@ from perp.lab.experiments.thesis.scenes import (
     STORY,
     frame_tasks,
 )
-from perp.lab.experiments.thesis.solved_frames import compare_solvers, share_solved
 from perp.lab.runs.task import Task
 
 PAPER = {

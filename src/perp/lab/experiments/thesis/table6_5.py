@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import isfinite
 
-from perp.lab.claims.claim import read_claims
+from perp.lab.claims import read_claims
 from perp.lab.experiments.experiment import Cell, Experiment, Rows, Table
-from perp.lab.experiments.thesis.paired_frames import count_ratio
+from perp.lab.experiments.thesis.frames import count_ratio
 from perp.lab.experiments.thesis.scenes import BPP_PCG, SCENES, SIZE, STORY, frame_tasks, value
 from perp.lab.runs.task import Task
 

@@ -48,6 +48,11 @@ from perp.solvers.results import Status
 RESTARTS, MORE = 2, 10
 """How often all begins anew where the loop has ended, each time with so many times the sweeps of the last."""
 
+COUNTED = ("factorisations", "sweeps", "rejected_steps", "proximal_steps", "frozen_steps")
+
+PATIENCE, LESS_PATIENCE = 20, 8
+"""Iterations without progress after which something else is tried; the second where the proximal-point loop waits."""
+
 
 def begin(problem: ContactProblem, state: ConeState) -> None:
     """From the best point so far."""
@@ -154,12 +159,6 @@ def _start_over(state: ConeState) -> bool:
     state.has_swept = False
     state.proximal = ConeProximal()
     return True
-
-
-COUNTED = ("factorisations", "sweeps", "rejected_steps", "proximal_steps", "frozen_steps")
-
-PATIENCE, LESS_PATIENCE = 20, 8
-"""Iterations without progress after which something else is tried; the second where the proximal-point loop waits."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ import numpy as np
 
 from perp.kernels.contacts import cone_derivative as kernels
 from perp.kernels.contacts import cone_derivative as laws
-from perp.kernels.measures.projection import HUGE
+from perp.kernels.measures import projection
 from perp.linalg.free_systems.block_rows import BlockDiagonal
 from perp.problems.contact_laws import lengths
 from perp.problems.friction import ContactProblem
@@ -29,6 +29,10 @@ from perp.problems.inputs import Vector
 Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 WideLaw = tuple[np.uint64, Vector, Vector]
 """Number, strength and lift."""
+
+FUNCTIONS = ("alart_curnier", "natural_map")
+
+EPSILON = 2.0**-52
 
 
 def evaluate(problem: ContactProblem, law: WideLaw, base: Vector, x: Vector, y: Vector, rho: Vector, F: Vector) -> None:
@@ -78,7 +82,7 @@ def _arguments(problem: ContactProblem, law: WideLaw, base: Vector, y: Vector, r
         speeds[:, 0] += lift
     elif number == laws.LIFTED_CONES:
         speeds[:, 0] += strength * lengths(speeds[:, 1:])
-    step = np.clip(_rho_of_contacts(problem, rho) * speeds, -HUGE, HUGE)
+    step = np.clip(_rho_of_contacts(problem, rho) * speeds, -projection.HUGE, projection.HUGE)
     return step, problem.measured(base) - step
 
 
@@ -121,11 +125,6 @@ def _project(law: WideLaw, z: Numbers) -> tuple[Numbers, Numbers]:
         slopes[:, 1:, 1:] = np.where(sticks[:, None, None], one, sliding)
         near = tangents * share[:, None]
     return np.concatenate([np.maximum(normal, 0.0)[:, None], near], axis=1), slopes
-
-
-FUNCTIONS = ("alart_curnier", "natural_map")
-
-EPSILON = 2.0**-52
 
 
 @dataclass(frozen=True, eq=False)

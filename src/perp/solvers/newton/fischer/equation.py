@@ -38,6 +38,24 @@ ACCURATE, ROUGH = 1e-8, 0.5
 REFINEMENTS = 5
 """Steps of iterative refinement at most; each must at least halve what is left."""
 
+SMALL = 2.0**-26
+"""The square root of the rounding error: steps of finite differences, as a share of x."""
+
+MOST, LEAST = 1.0 / 32.0, 3e-7
+"""e lies between these shares of a typical diagonal entry, whatever the size of F.
+
+Below the second, redundant rows of a non-symmetric A are told apart by rounding errors, and the last iterates jump
+about. But where eigenvalues of A are as small as that, it is e that makes the iteration crawl; so the second falls by
+`RELIEF` with every iteration that has so little and leaves more than the share `CRAWL` of the merit.
+"""
+
+RELIEF, CRAWL = 0.1, 0.25
+
+STRATEGIES = ("random", "zero", "perturbation", "approximation")
+
+FLAT = 1e-8
+"""The cosine of the angle between F and its derivative along the gradient below which theta is flat."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -182,25 +200,6 @@ class KrylovEquation(Equation):
 def norm(v: Vector) -> float:
     """The 2-norm, by a sum that no BLAS shares among threads."""
     return float(np.sqrt(np.sum(v * v)))
-
-
-SMALL = 2.0**-26
-"""The square root of the rounding error: steps of finite differences, as a share of x."""
-
-MOST, LEAST = 1.0 / 32.0, 3e-7
-"""e lies between these shares of a typical diagonal entry, whatever the size of F.
-
-Below the second, redundant rows of a non-symmetric A are told apart by rounding errors, and the last iterates jump
-about. But where eigenvalues of A are as small as that, it is e that makes the iteration crawl; so the second falls by
-`RELIEF` with every iteration that has so little and leaves more than the share `CRAWL` of the merit.
-"""
-
-RELIEF, CRAWL = 0.1, 0.25
-
-STRATEGIES = ("random", "zero", "perturbation", "approximation")
-
-FLAT = 1e-8
-"""The cosine of the angle between F and its derivative along the gradient below which theta is flat."""
 
 
 @dataclass

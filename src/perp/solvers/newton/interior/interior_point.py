@@ -53,6 +53,37 @@ WORK = ("diagonal", "dual", "dx", "dz", "dw", "cross_s", "cross_t", "right")
 LEAST_SHARE = 0.1
 """A start leaves at least this share of a box to each side."""
 
+CORRECTORS = ("mehrotra", "none")
+
+REFINEMENTS = 3
+"""Steps of iterative refinement of a Newton step at most, each of which must halve what is left."""
+
+ACCURACY = 1e-9
+"""A Newton step is refined until its equation holds to this share of the right side."""
+
+LAST_SHARE = 1e-3
+"""How near to one the share of the longest step comes at last."""
+
+NOTHING = 1e-32
+"""Products below this share of the first ones have nothing left to give: what remains are rounding errors."""
+
+SHORT, MOST_SHORT = 1e-5, 6
+"""So many steps in a row that are shorter than this lead nowhere."""
+
+FAR, AWAY = 1e10, 1e2
+"""x has run away when it is so many times as large as the start. What it runs along may prove infeasibility: from
+`AWAY` times on, that is looked at after 16, 32, 64, ... iterations."""
+
+REACH, LOW, HIGH = 0.1, 0.1, 10.0
+"""A further corrector aims at a step this much longer, and at products within these shares of the target."""
+
+DEAR = 300.0
+"""Operations of a factorisation for each entry of the factor from which on a corrector saves more than it costs:
+measured on piles of boxes, 15 % of the time at 550 (20,000 rows), nothing at 160 (5,000 rows)."""
+
+WORTHWHILE = 1.01
+"""And is kept where it makes the step longer by this factor."""
+
 
 @dataclass(frozen=True, eq=False)
 class CentralPath:
@@ -148,38 +179,6 @@ class CentralPath:
 
     def _pairs(self) -> tuple[Any, ...]:
         return self.moves, self.s, self.t, self.z, self.w
-
-
-CORRECTORS = ("mehrotra", "none")
-
-REFINEMENTS = 3
-"""Steps of iterative refinement of a Newton step at most, each of which must halve what is left."""
-
-ACCURACY = 1e-9
-"""A Newton step is refined until its equation holds to this share of the right side."""
-
-LAST_SHARE = 1e-3
-"""How near to one the share of the longest step comes at last."""
-
-NOTHING = 1e-32
-"""Products below this share of the first ones have nothing left to give: what remains are rounding errors."""
-
-SHORT, MOST_SHORT = 1e-5, 6
-"""So many steps in a row that are shorter than this lead nowhere."""
-
-FAR, AWAY = 1e10, 1e2
-"""x has run away when it is so many times as large as the start. What it runs along may prove infeasibility: from
-`AWAY` times on, that is looked at after 16, 32, 64, ... iterations."""
-
-REACH, LOW, HIGH = 0.1, 0.1, 10.0
-"""A further corrector aims at a step this much longer, and at products within these shares of the target."""
-
-DEAR = 300.0
-"""Operations of a factorisation for each entry of the factor from which on a corrector saves more than it costs:
-measured on piles of boxes, 15 % of the time at 550 (20,000 rows), nothing at 160 (5,000 rows)."""
-
-WORTHWHILE = 1.01
-"""And is kept where it makes the step longer by this factor."""
 
 
 @dataclass

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from perp.kernels.newton import minimum_map, policies
+from perp.kernels.newton import minimum_map
 from perp.linalg.free_systems import choose_system, factor_or_exchange, purify, small_shift
 from perp.linalg.krylov import FreeProduct, Solution
 from perp.linalg.preconditioners import Recipe
@@ -41,6 +41,17 @@ REFINEMENTS = 30
 
 CONTRADICTION = 1e-9
 """A vector u counts as a null vector of A_AA when A_AA u is below this share of its size."""
+
+Krylov = Callable[..., Solution]
+
+ROUNDING = 64.0 * 2.0**-52
+"""Rounding errors of H, as a share of the largest numbers that it was added up from."""
+
+HOLDS = 20
+"""Times that rows are held and the equation solved again; each holds at least one row more."""
+
+FLAT = 1e-8
+"""The cosine of the angle between H and its derivative along the gradient below which theta is flat."""
 
 
 @dataclass(frozen=True)
@@ -161,9 +172,6 @@ class DirectEquation(Equation):
         return vector if np.abs(image).max() <= CONTRADICTION * size else None
 
 
-Krylov = Callable[..., Solution]
-
-
 class KrylovEquation(Equation):
     """Conjugate gradients or GMRES until ||H + BH dx|| <= forcing ||H|| (NOTES eq. 71): only products with A.
 
@@ -199,7 +207,7 @@ class KrylovEquation(Equation):
         share = right / unit
         if self._rows is not None:
             share *= self._rows
-        policies.keep(active, share)
+        minimum_map.keep(active, share)
         solution = self._krylov(
             self._product,
             share,
@@ -225,16 +233,6 @@ def _row_factors(problem: Problem) -> Vector:
         known = problem.diagonal != 0.0
         factors[known] = np.exp2(np.clip(np.rint(-np.log2(np.abs(problem.diagonal[known]))), -1000.0, 1000.0))
     return factors
-
-
-ROUNDING = 64.0 * 2.0**-52
-"""Rounding errors of H, as a share of the largest numbers that it was added up from."""
-
-HOLDS = 20
-"""Times that rows are held and the equation solved again; each holds at least one row more."""
-
-FLAT = 1e-8
-"""The cosine of the angle between H and its derivative along the gradient below which theta is flat."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perp.kernels.measures import index_sets
-from perp.kernels.newton import policies
+from perp.kernels.newton import minimum_map
 from perp.linalg.free_systems import small_shift
 from perp.linalg.krylov import Ending, FreeProduct, Solution, Workspace, cg
 from perp.linalg.preconditioners import Recipe
@@ -38,6 +38,12 @@ PURIFICATIONS = 3
 
 CONTRADICTION = 1e-9
 """A vector counts as a null vector of A_FF when A times it is below this share of what it is added up from."""
+
+Sets = NDArray[np.int8]
+"""-1 at the lower bound, 0 free, 1 at the upper bound (`perp.kernels.measures.index_sets`)."""
+
+EPSILON = 16.0 * 2.0**-52
+"""Rounding errors of x and of y / A_ii, as a share of the largest of these numbers."""
 
 
 class FreeEquation:
@@ -78,10 +84,10 @@ class FreeEquation:
 
     def measure(self, y: Vector) -> float:
         """||D y_F||; `solve` and `advance` then speak of this y."""
-        largest, squares = policies.gather(self._free, y, self._scale, 1.0, self._right)
+        largest, squares = minimum_map.gather(self._free, y, self._scale, 1.0, self._right)
         self._unit = power_of_two(largest)
         if not 2.0**-100 < self._unit < 2.0**100:  # squares could overflow, or lose what they are made of
-            _, squares = policies.gather(self._free, y, self._scale, 1.0 / self._unit, self._right)
+            _, squares = minimum_map.gather(self._free, y, self._scale, 1.0 / self._unit, self._right)
             return sqrt(squares) * self._unit
         self._unit = 1.0
         return sqrt(squares)
@@ -102,7 +108,7 @@ class FreeEquation:
 
     def advance(self, found: Solution, lower: Vector, upper: Vector, x: Vector, inside: Vector) -> bool:
         """x += dx, and the point within the bounds that is nearest to it; whether all is finite."""
-        return bool(policies.advance(self._unit, self._scale, found.x, lower, upper, x, inside) == 0.0)
+        return bool(minimum_map.advance(self._unit, self._scale, found.x, lower, upper, x, inside) == 0.0)
 
     def _run(self, tolerance: float) -> Solution:
         found = cg(
@@ -171,13 +177,6 @@ class FreeEquation:
         return float(image / size) if size > 0.0 else float(image)
 
 
-Sets = NDArray[np.int8]
-"""-1 at the lower bound, 0 free, 1 at the upper bound (`perp.kernels.measures.index_sets`)."""
-
-EPSILON = 16.0 * 2.0**-52
-"""Rounding errors of x and of y / A_ii, as a share of the largest of these numbers."""
-
-
 @dataclass
 class PolicyState(State):
     point: Vector
@@ -213,15 +212,15 @@ class PolicyState(State):
     def load_kernels(self, problem: Problem) -> None:
         """Call what a step calls, on copies."""
         problem.A.slack(self.point, problem.b, self.y)
-        policies.choose(self.point, self.y, self.lower, self.upper, self.weight, 0.0, self.sets, self.wanted)
-        policies.place(self.sets.copy(), self.lower, self.upper, self.point.copy(), self.free)
+        minimum_map.choose(self.point, self.y, self.lower, self.upper, self.weight, 0.0, self.sets, self.wanted)
+        minimum_map.place(self.sets.copy(), self.lower, self.upper, self.point.copy(), self.free)
         index_sets.fingerprint(self.sets)
 
     def begin_at(self, problem: Problem, x: Vector) -> None:
         """Begin at this x within the bounds."""
         self.x[:] = self.point[:] = x
         placed = (self.point, self.lower, self.upper, self.weight, problem.b, self.sets)
-        self.bias = policies.sort(*placed)
+        self.bias = minimum_map.sort(*placed)
         self.known = False
 
     @property
@@ -235,7 +234,7 @@ class PolicyState(State):
             problem.A.slack(self.point, problem.b, self.y)
         noise = EPSILON * (self.largest + self.bias)
         compared = (self.point, self.y, self.lower, self.upper, self.weight, noise)
-        changed, self.largest = policies.choose(*compared, self.sets, self.wanted)
+        changed, self.largest = minimum_map.choose(*compared, self.sets, self.wanted)
         is_first = self.least < 0
         self.counters["policies"] += 1
         self.counters["changed_rows"] = float(changed)
@@ -274,7 +273,7 @@ class PolicyState(State):
     def settle(self, problem: Problem, is_same: bool) -> float:
         """Put rows at their bounds and measure what the equations of the others have left."""
         if not is_same:
-            if policies.place(self.sets, self.lower, self.upper, self.point, self.free):
+            if minimum_map.place(self.sets, self.lower, self.upper, self.point, self.free):
                 problem.A.slack(self.point, problem.b, self.y)
             self.equation.follow(self.free)
             self.stuck = 0

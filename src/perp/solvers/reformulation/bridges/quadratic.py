@@ -42,6 +42,23 @@ FLAGS = {
 }
 """Its exit flags; z is not set by -5."""
 
+LEAST_FEASIBILITY = 1e-10
+"""The least tolerance that HiGHS takes."""
+
+REGULARISATION = 1e3
+"""It adds a number to the diagonal of P, which bounds its accuracy: so many times the tolerance, 1e-7 (its default) for
+1e-10. With less it often takes a semidefinite P for an indefinite one, and without any a first vertex for optimal.
+"""
+
+OSQP_ITERATIONS, MOST_IN_TIME = 100_000, 10_000_000
+"""Without a limit of time, and with one."""
+
+PIQP_ITERATIONS = 100
+"""It takes 20 to 30; more only where it cannot get any better."""
+
+PROXQP_ITERATIONS = 100
+"""It has no limit of time, and can take minutes where it stalls."""
+
 
 @dataclass(frozen=True)
 class DaqpBridge(Bridge):
@@ -78,15 +95,6 @@ class DaqpBridge(Bridge):
             )
 
         return run
-
-
-LEAST_FEASIBILITY = 1e-10
-"""The least tolerance that HiGHS takes."""
-
-REGULARISATION = 1e3
-"""It adds a number to the diagonal of P, which bounds its accuracy: so many times the tolerance, 1e-7 (its default) for
-1e-10. With less it often takes a semidefinite P for an indefinite one, and without any a first vertex for optimal.
-"""
 
 
 @dataclass(frozen=True)
@@ -148,10 +156,6 @@ class HighsBridge(Bridge):
         return run
 
 
-OSQP_ITERATIONS, MOST_IN_TIME = 100_000, 10_000_000
-"""Without a limit of time, and with one."""
-
-
 @dataclass(frozen=True)
 class OsqpBridge(Bridge):
     name: ClassVar[str] = "osqp"
@@ -206,10 +210,6 @@ class OsqpBridge(Bridge):
         return run
 
 
-PIQP_ITERATIONS = 100
-"""It takes 20 to 30; more only where it cannot get any better."""
-
-
 @dataclass(frozen=True)
 class PiqpBridge(Bridge):
     name: ClassVar[str] = "piqp"
@@ -245,10 +245,6 @@ class PiqpBridge(Bridge):
             )
 
         return run
-
-
-PROXQP_ITERATIONS = 100
-"""It has no limit of time, and can take minutes where it stalls."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,0 @@
-"""AMGS Figure 4: RES after each sweep in step 100 of Pool 2."""
-
-from __future__ import annotations
-
-from perp.lab.claims.claim import read_claims
-from perp.lab.experiments.amgs.hundredth_step import make_step_experiment
-
-EXPERIMENT = make_step_experiment(4, "pool2", read_claims(__package__, "fig4"))
