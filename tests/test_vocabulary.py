@@ -18,8 +18,8 @@ from perp.solvers.roster import BY_NAME, METHODS, methods_called, options_of
 from perp.vocabulary import ARGUMENTS, lead_home, suggest_argument
 from perp.worlds.articulated import ArticulatedWorld
 from perp.worlds.fluid import LiquidWorld
-from perp.worlds.rigid2d import DiscWorld
-from perp.worlds.rigid3d import RigidWorld
+from perp.worlds.rigid2d import Discs, DiscWorld, HalfPlane, Segment
+from perp.worlds.rigid3d import Geom, RigidWorld
 
 PROBLEM = perp.LCP(np.eye(2), [-1.0, 1.0])
 
@@ -43,6 +43,10 @@ DOORS = {
     "RigidWorld": RigidWorld,
     "ArticulatedWorld": ArticulatedWorld,
     "LiquidWorld": LiquidWorld,
+    "Discs": Discs,
+    "HalfPlane": HalfPlane,
+    "Segment": Segment,
+    "Geom": Geom,
 }
 
 

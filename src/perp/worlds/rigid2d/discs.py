@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from perp.errors import InvalidProblem
 from perp.problems.inputs import Vector, as_matrix, as_vector, freeze, require_number, require_share
 from perp.recording.frame import Shape
+from perp.vocabulary import explains_arguments
 from perp.worlds.read_only_arrays import KeepsReadOnly
 
 
+@explains_arguments()
 class Discs(KeepsReadOnly):
     """n discs in the plane. All but `position` may be one number (or one vector) for all.
 
@@ -72,6 +74,7 @@ class Discs(KeepsReadOnly):
 # What does not move: half-planes and segments.
 
 
+@explains_arguments()
 @dataclass(frozen=True, eq=False)
 class HalfPlane:
     """Everything behind a straight edge: solid however deep a disc is in it.
@@ -99,6 +102,7 @@ class HalfPlane:
         return Shape("half_plane", -1, position=np.zeros(2), vertices=np.stack([self.point, self.normal]))
 
 
+@explains_arguments()
 @dataclass(frozen=True, eq=False)
 class Segment:
     """A line between two points, without thickness: discs touch it from both sides, and at its ends.

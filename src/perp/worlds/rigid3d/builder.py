@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from perp.errors import InvalidProblem, suggest
 from perp.extras import mujoco
 from perp.problems.inputs import require_count
+from perp.vocabulary import explains_arguments
 from perp.worlds.rigid3d.joint import WORLD, Joint
 from perp.worlds.rigid3d.mujoco_bodies import MOST_BODIES
 from perp.worlds.rigid3d.rigid_world import GRAVITY, RigidWorld
@@ -189,6 +190,7 @@ SHORTEST = 1e-10
 """MuJoCo makes quaternions unit ones, but takes shorter ones for no turn at all."""
 
 
+@explains_arguments()
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Geom:
     """One shape of a body. `form`: "box" (half edges), "sphere" (radius), "capsule" and "cylinder" (radius, half length
