@@ -300,6 +300,16 @@ def test_every_name_of_perp_in_the_glossary_exists():
         assert not value or value.strip('"') in MODELS, name
 
 
+def test_solvers_of_engines_stand_beside_the_methods_that_have_them_as_synonyms():
+    page = (ROOT / "docs" / "glossary.md").read_text()
+    rows = re.findall(r"^\| (?:\w+) \| (.*) \| (.*) \|$", page, re.MULTILINE)
+    known = {word: method.name for method in METHODS for word in method.synonyms}
+    named = [(word, here) for there, here in rows for word in re.findall(r"`([^`]+)`", there) if word in known]
+    assert len(named) > 12
+    for word, here in named:
+        assert f"`{known[word]}`" in here, word
+
+
 def test_the_table_of_synonyms_has_all_of_them():
     pytest.importorskip("sphinx")
     table = load_extension("roster").list_synonyms()

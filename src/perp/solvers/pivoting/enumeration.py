@@ -41,7 +41,7 @@ class Enumeration(Method[WalkState]):
     """
 
     name: ClassVar[str] = "enumeration"
-    synonyms: ClassVar[tuple[str, ...]] = ("brute force", "exhaustive search", "LCP_ENUM")
+    synonyms: ClassVar[tuple[str, ...]] = ("brute force", "exhaustive search", "SICONOS_LCP_ENUM")
     family: ClassVar[str] = "pivoting"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})
     needs: ClassVar[frozenset[str]] = frozenset({TO_SPARSE})

@@ -200,7 +200,7 @@ class Lemke(Method[LemkeState]):
         "Lemke algorithm",
         "complementary pivoting",
         "btLemkeSolver",
-        "LCP_LEMKE",
+        "SICONOS_LCP_LEMKE",
     )
     family: ClassVar[str] = "pivoting"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})

@@ -58,7 +58,7 @@ class Principal(Method[PrincipalState]):
         "least-index method",
         "Bard",
         "single principal pivoting",
-        "LCP_MURTY",
+        "SICONOS_LCP_MURTY",
     )
     family: ClassVar[str] = "pivoting"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})

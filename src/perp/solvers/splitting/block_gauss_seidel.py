@@ -277,9 +277,9 @@ class BlockGaussSeidel(SweepMethod):
         "nonsmooth Gauss-Seidel",
         "block PGS",
         "contact by contact",
-        "NSCD",
-        "nonsmooth contact dynamics",
-        "FRICTION_3D_NSGS",
+        "NLGS",
+        "nonlinear Gauss-Seidel",
+        "SICONOS_FRICTION_3D_NSGS",
     )
     accepts: ClassVar[frozenset[str]] = frozenset({"contact/box", "contact/cone", "contact/convex", "contact/disc"})
     requires: ClassVar[str] = "positive diagonal entries in the normal rows and in the rows after the contacts"

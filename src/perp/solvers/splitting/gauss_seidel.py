@@ -71,7 +71,7 @@ class PGS(_Relaxation):
         "projected coordinate descent",
         "btSequentialImpulseConstraintSolver",
         "PgsBoxedLcpSolver",
-        "LCP_PGS",
+        "SICONOS_LCP_PGS",
     )
     reference: ClassVar[str] = "NOTES 5.2-5.3, eq. 52 and 56; PGS-SM eq. 17"
 
@@ -102,7 +102,7 @@ class PSOR(_Relaxation):
         "over-relaxed Gauss-Seidel",
         "dWorldQuickStep",
         "quickstep",
-        "LCP_PSOR",
+        "SICONOS_LCP_PSOR",
     )
     reference: ClassVar[str] = "NOTES 5.3, eq. 59 and the listing there"
 

@@ -193,7 +193,7 @@ class ConeNewton(Method[ConeState]):
         "Alart-Curnier",
         "Newton-Alart-Curnier",
         "NSN_AC",
-        "FRICTION_3D_NSN_AC",
+        "SICONOS_FRICTION_3D_NSN_AC",
         "semismooth Newton",
         "nonsmooth Newton",
     )

@@ -114,7 +114,7 @@ class Fischer(Method[FischerState]):
         "Newton FB",
         "semismooth Newton",
         "nonsmooth Newton",
-        "LCP_NEWTON_FB_FBLSA",
+        "SICONOS_LCP_NEWTON_FB_FBLSA",
     )
     family: ClassVar[str] = "newton"
     accepts: ClassVar[frozenset[str]] = frozenset({"lcp", "box"})
