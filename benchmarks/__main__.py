@@ -18,6 +18,7 @@ import perp
 from benchmarks.auto import measure_auto
 from benchmarks.campaign import add_campaign_options, run_campaign
 from benchmarks.choosing import add_choosing_options, measure_choosing
+from benchmarks.cold import measure_cold
 from benchmarks.contacts import measure_contact_methods
 from benchmarks.cpp_twin import FLAGS, CppTwin
 from benchmarks.fluid import add_fluid_options, measure_fluid
@@ -44,6 +45,7 @@ def _beside_twin(measures: tuple[Callable[[CppTwin], Table], ...], options: Name
 BENCHMARKS: dict[str, Measure] = {
     "sweeps": partial(_beside_twin, (measure_rows, measure_contacts, measure_compressed_rows, measure_scattered_rows)),
     "overhead": partial(_beside_twin, (measure_loop, measure_checks, measure_memory, measure_start)),
+    "cold": measure_cold,
     "pivoting": measure_pivoting,
     "newton": measure_newton,
     "contacts": measure_contact_methods,

@@ -1,7 +1,7 @@
 """Modules of perp are executed when somebody first asks for one of their names, not when they are imported.
 
-`from perp.kernels.factors import lu` at the top of a file therefore costs next to nothing and may be part of a cycle;
-`lu.factorise(...)` later executes the file (and so imports Numba). `from perp.kernels.factors.lu import factorise` asks
+`from perp.kernels.factors import lanes` at the top of a file therefore costs next to nothing and may be part of a
+cycle; `lanes.LANES` later executes the file (and so imports Numba). `from perp.kernels.factors.lanes import LANES` asks
 for a name and executes it at once. Import the module where loading must wait, the name everywhere else.
 
 Python's own `importlib.util.LazyLoader` does the same; before Python 3.12 two threads that ask for the same module at

@@ -10,6 +10,7 @@ import typer
 
 from perp.cli.classify import classify
 from perp.cli.demo import demo
+from perp.cli.doctor import doctor
 from perp.cli.errors import Commands
 from perp.cli.generate import generate
 from perp.cli.lab import lab
@@ -59,6 +60,7 @@ app.command()(scenes)
 app.command(cls=SceneCommand)(simulate)
 app.command(cls=SceneCommand)(view)
 app.command()(demo)
+app.command()(doctor)
 app.add_typer(lab, name="lab")
 
 

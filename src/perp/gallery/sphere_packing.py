@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from perp.gallery.box_stack import GRAVITY, STABILISATION, TIME_STEP, Compliance, Friction, Load, MassRatio, Model
 from perp.gallery.catalogue import Example, catalogued
@@ -151,7 +151,7 @@ class _Packing:
 
 def _near(centre: Points, reach: float) -> tuple[Integers, Integers, Vector, Points]:
     """Pairs of centres within reach, in a fixed order, with distance and direction from the first to the second."""
-    pairs = cKDTree(centre).query_pairs(reach, output_type="ndarray").astype(np.intp)
+    pairs = scipy.spatial.cKDTree(centre).query_pairs(reach, output_type="ndarray").astype(np.intp)
     first, second = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].T
     apart = centre[second] - centre[first]
     distance = np.linalg.norm(apart, axis=1)

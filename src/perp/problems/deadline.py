@@ -5,8 +5,6 @@ and blocks may be nested. Whoever is about to do a piece of work that cannot be 
 foreign solver) predicts its time by an operation count and a measured `Pace`, and asks before it begins. Whoever runs a
 loop asks in every turn. Where the answer is no, `OutOfTime` is raised, and caught by those who have an answer to
 return: the loop of methods, `polish`, the search for a proof, "auto".
-
-A compiled loop takes `deadline().at` and reads the same clock itself (`perp.kernels.clock`).
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
 
 from perp.errors import InvalidProblem
 from perp.gallery.options import About
@@ -351,7 +351,7 @@ def rock_vertices(volume: float, draw: np.random.Generator) -> NDArray[np.float6
     direction = draw.standard_normal((CORNERS, 3))
     on_sphere = direction / np.linalg.norm(direction, axis=1, keepdims=True)
     corners: NDArray[np.float64] = on_sphere * draw.uniform(1.0, LONGEST, 3)
-    return corners * math.cbrt(volume / ConvexHull(corners).volume)
+    return corners * math.cbrt(volume / scipy.spatial.ConvexHull(corners).volume)
 
 
 def _add_shovel(

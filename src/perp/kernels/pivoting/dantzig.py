@@ -8,7 +8,7 @@ clamped rows are complementary after every pivot; one unprocessed row j at a tim
 
 until y_j = 0, or x_j is at a bound, or a free or clamped row blocks (eq. 42-43) and changes its set. (Corrected are the
 signs of the Schur complement after eq. 41, dy_j = sign (A_jj - A_jF A_FF^-1 A_Fj), and eq. 43c.) Everything here is
-in the scaled variables of `perp.solvers.scaling`: diagonal entries are about 1, or 0.
+in the scaled variables of `perp.solvers.symmetry`: diagonal entries are about 1, or 0.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.fft import irfftn, next_fast_len, rfftn
 
 from perp.errors import InvalidProblem
 from perp.problems.inputs import (
@@ -51,19 +51,19 @@ class Spectrum:
 
     def __init__(self, kernel: Kernel, grid: tuple[int, ...], *, periodic: bool, symmetric: bool) -> None:
         self.grid = grid
-        self.sizes = grid if periodic else tuple(int(next_fast_len(2 * size - 1, real=True)) for size in grid)
+        self.sizes = grid if periodic else tuple(int(scipy.fft.next_fast_len(2 * size - 1, real=True)) for size in grid)
         self.symmetric = symmetric
         self.symbol = self._transform(spread(kernel, self.sizes))
 
     def _transform(self, field: Kernel) -> NDArray[Any]:
-        symbol = rfftn(field)
+        symbol = scipy.fft.rfftn(field)
         return np.ascontiguousarray(symbol.real) if self.symmetric else symbol  # of k[d] = k[-d] it is real
 
     def multiply(self, x: Vector, symbol: NDArray[Any] | None = None) -> Vector:
         """The product, as a new vector; `symbol` in the place of the kernel's."""
-        waves = rfftn(x.reshape(self.grid), self.sizes)
+        waves = scipy.fft.rfftn(x.reshape(self.grid), self.sizes)
         waves *= self.symbol if symbol is None else symbol
-        product = irfftn(waves, self.sizes, overwrite_x=True)
+        product = scipy.fft.irfftn(waves, self.sizes, overwrite_x=True)
         inside: Vector = product[tuple(slice(size) for size in self.grid)].reshape(-1)
         return inside
 
@@ -105,16 +105,16 @@ class CirculantInverse:
     """
 
     def __init__(self, kernel: NDArray[np.float64], grid: tuple[int, ...], added: float) -> None:
-        values = rfftn(wrap_around(kernel, grid)).real + added
+        values = scipy.fft.rfftn(wrap_around(kernel, grid)).real + added
         largest = float(values.max())
         self.is_definite = bool(largest > 0.0 and values.min() >= -ROUNDING * largest)
         self._grid = grid
         self._symbol = 1.0 / np.where(values > LEAST * largest, values, largest) if self.is_definite else values
 
     def __call__(self, r: Vector) -> Vector:
-        waves: NDArray[Any] = rfftn(r.reshape(self._grid))
+        waves: NDArray[Any] = scipy.fft.rfftn(r.reshape(self._grid))
         waves *= self._symbol
-        product: Vector = irfftn(waves, self._grid, overwrite_x=True).reshape(-1)
+        product: Vector = scipy.fft.irfftn(waves, self._grid, overwrite_x=True).reshape(-1)
         return product
 
 
