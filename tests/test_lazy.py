@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ from perp import lazy
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """Writes modules of a package whose modules wait; each appends its name to `builtins_log.ran`."""
+    """Writes modules of a package whose modules wait; each appends its name to `lazily_log.ran`."""
     folder = tmp_path / "lazily"
     folder.mkdir()
     (tmp_path / "lazily_log.py").write_text("ran = []\n")
@@ -90,6 +91,54 @@ def test_a_module_that_fails_fails_each_time(package):
         with pytest.raises(RuntimeError, match="broken"):
             module.value  # noqa: B018
     assert ran() == ["one", "one"]
+
+
+def test_what_a_module_misses_while_it_is_executed_is_told(package):
+    package("one", "import sys\nsys.no_such_thing")
+    module = importlib.import_module("lazily.one")
+    for _ in range(2):
+        with pytest.raises(ImportError, match=r"lazily.one cannot be executed: .*no_such_thing"):
+            module.value  # noqa: B018
+
+
+def test_a_reloaded_module_is_executed_again(package):
+    package("one", "value = []")
+    module = importlib.import_module("lazily.one")
+    before = module.value
+    assert importlib.reload(module).value is not before
+    assert ran() == ["one", "one"]
+
+
+def test_a_module_does_not_hide_what_its_package_calls_by_the_same_name(package):
+    package("inner/__init__", "from lazily.inner.prove import prove")
+    package("inner/prove", "def prove(): return 1")
+    package("inner/other", "value = 2")
+    importlib.import_module("lazily.inner.prove")
+    importlib.import_module("lazily.inner.other")
+    inner = importlib.import_module("lazily.inner")
+    assert (inner.prove(), inner.other.value) == (1, 2)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_child_does_not_wait_for_what_another_thread_of_its_parent_loads():
+    code = """
+import os, sys, threading, types
+from perp import lazy, problems
+begun, go_on = threading.Event(), threading.Event()
+def hold():
+    with lazy._LOCK:
+        begun.set()
+        go_on.wait(0.5)
+threading.Thread(target=hold).start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    from perp.problems.lcp import LCP
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "0\n", done.stderr
 
 
 def test_many_threads_see_one_whole_module(package):

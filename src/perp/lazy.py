@@ -11,6 +11,7 @@ loading, and only a name that is missing triggers it.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
@@ -21,20 +22,37 @@ from typing import Any
 
 _LOCK = RLock()
 
+if hasattr(os, "register_at_fork"):  # a child must not wait for a thread that it does not have
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+
 
 class _Waiting(ModuleType):
     """A module whose file has not been executed yet."""
 
     def __getattr__(self, name: str) -> Any:
-        with _LOCK:
-            _execute(self)
+        execute(self)
         return ModuleType.__getattribute__(self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not isinstance(value, ModuleType) and not name.startswith("__"):  # Python itself sets those
-            with _LOCK:
-                _execute(self)
+        if isinstance(value, ModuleType) and sys.modules.get(f"{self.__name__}.{name}") is value:
+            return  # Python puts a module that it has imported into its package; `_take_modules` will
+        if not name.startswith("__"):  # Python itself sets those
+            execute(self)
         ModuleType.__setattr__(self, name, value)
+
+
+class _Loading(ModuleType):
+    """The same while its file is executed: for other threads it still waits."""
+
+    def __getattr__(self, name: str) -> Any:
+        with _LOCK:  # which the thread that executes it has
+            return ModuleType.__getattribute__(self, name)
+
+
+def execute(module: ModuleType) -> None:
+    """Execute a module that waits, and do nothing for any other."""
+    with _LOCK:
+        _execute(module)
 
 
 def _execute(module: ModuleType) -> None:
@@ -48,14 +66,23 @@ def _execute(module: ModuleType) -> None:
     _become(module, _Loading)  # a name that is asked for in the middle is missing, as in any cycle
     try:
         spec.loader.exec_module(module)
-        _become(module, ModuleType)
+    except AttributeError as error:  # which would look as if the module did not have the name that was asked for
+        _become(module, _Waiting)
+        raise ImportError(f"{module.__name__} cannot be executed: {error}", name=module.__name__) from error
     except BaseException:
         _become(module, _Waiting)
         raise
+    _become(module, ModuleType)
+    if spec.submodule_search_locations is not None:
+        _take_modules(module)
 
 
-class _Loading(_Waiting):
-    """The same while its file is executed."""
+def _take_modules(package: ModuleType) -> None:
+    """Give a package the modules that were imported while it waited, but for names that it uses for something else."""
+    for name, module in list(sys.modules.items()):
+        place, _, last = name.rpartition(".")
+        if place == package.__name__:
+            vars(package).setdefault(last, module)
 
 
 def _become(module: ModuleType, kind: type[ModuleType]) -> None:
@@ -75,6 +102,9 @@ class _Later(Loader):
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
+        if "__builtins__" in vars(module):  # it has been executed before, and is reloaded
+            self._loader.exec_module(module)
+            return
         if module.__spec__ is not None:
             module.__spec__.loader = module.__loader__ = self._loader
         _become(module, _Waiting)
