@@ -22,7 +22,8 @@ import perp
 from benchmarks.choosing_digest import FALSE, NOT_RUN, Row
 from benchmarks.choosing_families import Family
 from perp.lab.runs.row_file import FileRunner, RowFile
-from perp.lab.runs.runner import Here, Trial
+from perp.lab.runs.runner import Here
+from perp.lab.work.solve import Trial
 from perp.problems.inputs import Vector
 from perp.problems.problem import Problem
 from perp.problems.residual_scale import least_scale, scaled_residual

@@ -1,4 +1,4 @@
-"""The optional packages of perp: each is imported when somebody first asks for something of it.
+"""The optional packages that several files of perp use: each is imported when somebody first asks for something of it.
 
 from perp.extras import h5py
 
@@ -16,7 +16,7 @@ from perp.errors import MissingExtra
 
 
 class Extra:
-    """A package that may be missing."""
+    """A package that may be missing. Others, which only one file uses, are imported or looked for there."""
 
     def __init__(self, package: str, purpose: str, extra: str) -> None:
         self._package, self._purpose, self._extra = package, purpose, extra
@@ -29,11 +29,19 @@ class Extra:
             raise MissingExtra(self._package, self._purpose, self._extra) from error
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # asked for by Python itself, as by `copy`
+            raise AttributeError(name)
         module = self.require()
         try:
             return getattr(module, name)
-        except AttributeError:  # a module in it that has not been imported yet
-            return import_module(f"{self._package}.{name}")
+        except AttributeError:  # it may be a module in it that has not been imported yet
+            place = f"{self._package}.{name}"
+            try:
+                return import_module(place)
+            except ModuleNotFoundError as error:
+                if error.name != place:
+                    raise
+            raise
 
 
 distributed: Any = Extra("distributed", "a run on a cluster", "cluster")

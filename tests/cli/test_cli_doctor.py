@@ -43,6 +43,16 @@ def test_what_is_missing_comes_with_the_command_that_installs_it(perp_command, m
     assert "perp[mujoco]" not in out
 
 
+def test_without_an_installation_it_still_tells_what_there_is(perp_command, monkeypatch):
+    def missing(package):
+        raise metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr(doctor.metadata, "requires", missing)
+    answer = perp_command("doctor")
+    assert answer.code == 0
+    assert "unknown" in answer.out
+
+
 @pytest.mark.parametrize(("plain", "place", "words"), [(True, "", "plain Python"), (False, None, "nowhere")])
 def test_kernels_that_are_not_kept_are_told(monkeypatch, plain, place, words):
     monkeypatch.setattr(doctor.compilation, "IS_PLAIN", plain)

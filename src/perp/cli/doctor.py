@@ -64,7 +64,7 @@ def doctor(json: Annotated[bool, typer.Option("--json", help="Print machine-read
         [
             (
                 f"  {extra['name']}",
-                ", ".join(f"{name} {version or 'missing'}" for name, version in extra["packages"].items()),
+                ", ".join(f"{name} {version or 'missing'}" for name, version in extra["packages"].items()) or "unknown",
                 extra["purpose"] + ("" if extra["complete"] else f": pip install 'perp[{extra['name']}]'"),
             )
             for extra in report["extras"]
@@ -94,7 +94,7 @@ def examine() -> dict[str, Any]:
                 "name": name,
                 "purpose": PURPOSES[name],
                 "packages": (found := {package: version_of(package) for package in optional.get(name, ())}),
-                "complete": all(found.values()),
+                "complete": bool(found) and all(found.values()),
             }
             for name in PURPOSES
         ],
@@ -105,7 +105,11 @@ def requirements() -> tuple[list[str], dict[str, list[str]]]:
     """What perp needs, and what each of its extras adds, as its installation says."""
     required: list[str] = []
     optional: dict[str, list[str]] = {}
-    for line in metadata.requires("perp") or ():
+    try:
+        lines = metadata.requires("perp") or ()
+    except metadata.PackageNotFoundError:  # run from its sources
+        return ["numpy", "scipy", "numba", "rich", "typer"], {}
+    for line in lines:
         if (match := REQUIREMENT.match(line)) is not None:
             name, extra = match.groups()
             (required if extra is None else optional.setdefault(extra, [])).append(name)
@@ -138,8 +142,13 @@ def kernel_cache() -> dict[str, str]:
     place = residuals.measure_rows._cache.cache_path
     if place is None:
         return {"kept": "nowhere: no folder can be written, every process compiles anew (set NUMBA_CACHE_DIR)"}
-    inside = Path(place).is_relative_to(compilation.FOLDER)
-    folder = compilation.FOLDER if inside else Path(place).parent
-    files = list(folder.rglob("*.nbc"))
+    folder = compilation.FOLDER
+    if Path(place).is_relative_to(folder):
+        files = list(folder.rglob("*.nbc"))
+    else:  # a folder that perp may share with other programs
+        name_of = residuals.measure_rows._cache._impl.locator.get_suitable_cache_subpath
+        parts = {name_of(str(file)) for file in folder.rglob("*.py")}
+        folder = Path(place).parent
+        files = [file for part in parts for file in (folder / part).glob("*.nbc")]
     megabytes = sum(file.stat().st_size for file in files) / 1e6
     return {"kept in": str(folder), "compiled": f"{len(files)} kernels and signatures, {megabytes:.0f} MB"}

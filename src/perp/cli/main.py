@@ -1,4 +1,4 @@
-"""`perp`: the commands, each from its own file. What is slow to import is imported by the command that needs it."""
+"""`perp`: the commands, each from its own file. Modules that they import wait until they are used."""
 
 from __future__ import annotations
 

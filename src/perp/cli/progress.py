@@ -1,7 +1,4 @@
-"""What commands show while they work: a line or a bar on a terminal; lines, or nothing, elsewhere.
-
-Loading rich's bars takes a while, so commands import this module when they run.
-"""
+"""What commands show while they work: a line or a bar on a terminal; lines, or nothing, elsewhere."""
 
 from __future__ import annotations
 

@@ -22,8 +22,9 @@ from perp.lab.plots import draw_convergence, figure_to_svg, pattern_to_png, rank
 from perp.lab.results import write_results
 from perp.lab.runs.process import perform
 from perp.lab.runs.row import LabRow
-from perp.lab.runs.runner import Here, Reporter, Runner, Trial
+from perp.lab.runs.runner import Here, Reporter, Runner
 from perp.lab.work.recipes import gallery, make_instance
+from perp.lab.work.solve import Trial
 from perp.problems.files.guard import replacing
 from perp.problems.problem import Problem
 from perp.recording.frame import package_versions

@@ -21,8 +21,9 @@ from perp.lab.relative_error import problem_size, relative_error
 from perp.lab.runs.process import FAILURES
 from perp.lab.runs.row import FAILED
 from perp.lab.runs.row_file import Record
-from perp.lab.runs.runner import Here, Reporter, Runner, Trial
+from perp.lab.runs.runner import Here, Reporter, Runner
 from perp.lab.runs.task import Task
+from perp.lab.work.solve import Trial
 from perp.problems.files import SUFFIXES, load
 from perp.problems.files.guard import replacing
 from perp.problems.problem import Problem

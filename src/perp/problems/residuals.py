@@ -18,9 +18,7 @@ coefficients of their own are measured in the units of their levers [N s, m/s] (
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import cache
 from math import inf, isnan
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -227,17 +225,10 @@ def _sliding_gap(problem: ContactProblem, x: Vector, y: Vector) -> float:
 Measures = tuple[float, float, int, int, float, float, float, float, float]
 
 
-@cache
-def _watching() -> tuple[ModuleType, int]:
-    """The kernels, imported when first needed, and how many numbers they work on beside the vectors."""
-    return watching, int(watching.KINDS * watching.LANES)
-
-
 class Watch:
     """The few measures that a loop takes at every check; keeps the arrays that the compiled pass works on."""
 
     def __init__(self, problem: Problem) -> None:
-        watching, scratch = _watching()
         n = problem.n
         self.problem = problem
         self.y: Vector = np.empty(n)
@@ -266,7 +257,16 @@ class Watch:
             )  # which nobody reads then
             scale = problem.row_scales if scaled else problem.b
             self._pass = watching.watch_quickly
-            self._arguments = (bounded, lower, upper, scaled, scale, self.previous, self.mark, np.empty(scratch))
+            self._arguments = (
+                bounded,
+                lower,
+                upper,
+                scaled,
+                scale,
+                self.previous,
+                self.mark,
+                np.empty(watching.KINDS * watching.LANES),
+            )
 
     def look(self, x: Vector) -> Measures:
         """(residual, merit, active, changed, change, drift, from_mark, largest, probe) at x; see `kernels.watching`."""

@@ -255,7 +255,7 @@ INVERSE, SHARE, SOFTNESS = U1, U2, U3
 
 @kernel
 def prepare_planar(blocks, relaxation, least_share, strongest_coupling, local):
-    """Four numbers a contact from its block of A, divided by `relaxation`, with the limits of `local_blocks.py`."""
+    """Four numbers a contact from its block of A, divided by `relaxation`, with the limits of its caller."""
     for c in range(np.uint64(local.size) // U4):
         w_n, w_t = blocks[U4 * c] / relaxation, blocks[U4 * c + U3] / relaxation
         inverse = 1.0 / w_n if w_n > 0.0 else 0.0

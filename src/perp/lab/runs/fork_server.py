@@ -25,6 +25,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from perp import lazy
 from perp.extras import duckdb
 from perp.lab import work as works
 from perp.lab.runs.circumstances import observe
@@ -181,7 +182,7 @@ def load_all(*, warm: bool) -> None:
     duckdb.require()
     for module in pkgutil.iter_modules(works.__path__, f"{works.__name__}."):
         with suppress(ImportError):  # tasks of this work will say what is missing
-            importlib.import_module(module.name)
+            lazy.execute(importlib.import_module(module.name))
     if warm:
         warm_up_solvers()
         warm_up_worlds()

@@ -30,7 +30,7 @@ TROUBLES = (*FAILURES, ImportError, OSError)
 """What a work in trouble raises: beside what methods do, a library or a file that is not there."""
 
 READY = b"ready\n"
-"""The first line on stdout: perp is imported, and the time of the task begins."""
+"""The first line on stdout: the process has begun, and so does the time of the task."""
 
 LONGEST = 500
 """Characters of a message that are told: a row keeps no more of the last line on stderr."""

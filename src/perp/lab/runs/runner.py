@@ -10,14 +10,10 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
 from math import nan
-from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from perp.lab.runs.row import Measurement
 from perp.lab.runs.task import Task
-from perp.lab.work import solve
 
 Row = TypeVar("Row")
 AnyRow = TypeVar("AnyRow", contravariant=True)
@@ -61,18 +57,6 @@ class Executor(Protocol[Row]):
     def close(self) -> None: ...
 
 
-@dataclass(frozen=True, eq=False)
-class Trial(Task):
-    """A task whose problem and method this process has at hand: its recipe only names them."""
-
-    problem: Any = None
-    solver: Any = None
-    """A method, "auto", or whatever else the executor knows how to ask."""
-
-    def measure(self, folder: Path | None) -> Measurement:
-        return solve.timed_solve(self.problem, self.solver, self.stopping)
-
-
 class Here(Generic[Row]):
     """In this process, one task after the other; what `perform` raises ends the run."""
 
@@ -98,7 +82,7 @@ class Runner(Generic[Row]):
     def __init__(self, open_executor: Callable[[], Executor[Row]], reporter: Reporter[Row] | None = None) -> None:
         self.open_executor = open_executor
         self.reporter: Reporter[Row] = reporter or Reporter()
-        self.attempts: Counter[str] = Counter()
+        self.attempts: Counter[int] = Counter()
         self.executor = open_executor()
 
     def find(self, task: Task) -> Row | None:
@@ -133,7 +117,7 @@ class Runner(Generic[Row]):
                     self.executor.close()
                     self.executor, is_lost = self.open_executor(), False
                 self.reporter.started(task)
-                self.attempts[task.key] += 1
+                self.attempts[id(task)] += 1
                 running[self.executor.start(task)] = task
             if not running:
                 return
@@ -143,10 +127,11 @@ class Runner(Generic[Row]):
                     row = future.result()
                 except TaskLost as reason:
                     is_lost = is_lost or isinstance(reason, ProcessesLost)
-                    if self.attempts[task.key] < ATTEMPTS:
+                    if self.attempts[id(task)] < ATTEMPTS:
                         again.append(task)
                         continue
                     row = self.give_up(task, reason)
+                del self.attempts[id(task)]
                 self.keep(task, row)
                 self.reporter.finished(task, row, self.seconds_left())
                 yield row

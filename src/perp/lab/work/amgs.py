@@ -30,9 +30,9 @@ from perp.problems.models.restatement import frictionless
 from perp.problems.problem import Problem
 from perp.problems.residuals import verify
 from perp.simulation import simulate
-from perp.solvers.method import Method, State
+from perp.solvers.method import Method, State, require_fit
 from perp.solvers.results import Result, Status
-from perp.solvers.roster import make_method
+from perp.solvers.roster import default_methods, make_method
 from perp.solvers.splitting.gauss_seidel import PGS
 from perp.solvers.splitting.modulus import AMGS
 from perp.solvers.splitting.modulus_sweeps import ModulusState
@@ -65,9 +65,14 @@ class PrintedAMGS(AMGS):
 
     name: ClassVar[str] = "printed_amgs"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.gamma != 2.0:
+            raise ValueError(f"gamma is {self.gamma}; Method 3.2 clips to the wrong box unless it is 2")
+
     def objection(self, problem: Problem) -> str | None:
-        if self.gamma != 2.0 or problem.frictional is not None or np.any(problem.lower < 0.0):
-            return "Method 3.2 assumes gamma = 2 and 0 <= lower (AMGS section 3.1), which friction bounds are not"
+        if problem.frictional is not None or np.any(problem.lower < 0.0):
+            return "Method 3.2 assumes 0 <= lower (AMGS section 3.1), which friction bounds are not"
         return super().objection(problem)
 
     def start(self, problem: Problem, x: Vector) -> ModulusState:
@@ -210,6 +215,7 @@ def perform_amgs_step(task: Task, folder: Path | None) -> Measurement:
     problem, start = restate(instance.problem.as_contacts(), impulses, asked["restate"])
     printed = task.method == PrintedAMGS.name
     method = PrintedAMGS(**task.options) if printed else make_method(task.method, dict(task.options))
+    require_fit(method, problem, default_methods)
     explicit = in_form(problem, asked["form"])
     iteration, res, x = sweep_until(explicit, method, start, asked["sweeps"], asked["until"])
     reached = bool(res[-1] < asked["until"])

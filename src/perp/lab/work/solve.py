@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,18 @@ def perform(task: Task, folder: Path | None) -> Measurement:
     method, stop = chosen_method(task.method, task.options), task.stopping
     x0 = instance.x0 if task.arguments.get("start", "zero") == "warm" else None
     return timed_solve(instance.problem, method, stop, x0, task.arguments.get("repeats", 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Trial(Task):
+    """A task whose problem and method this process has at hand: its recipe only names them."""
+
+    problem: Any = None
+    solver: Any = None
+    """A method, "auto", or whatever else the executor knows how to ask."""
+
+    def measure(self, folder: Path | None) -> Measurement:
+        return timed_solve(self.problem, self.solver, self.stopping)
 
 
 def timed_solve(

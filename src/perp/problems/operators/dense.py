@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, cached_property
-from types import ModuleType
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -47,8 +46,8 @@ class DenseOperator(Operator):
         return self.matrix
 
     def in_this_form(self, matrix: sparse.csr_array) -> Matrix:
-        dense: Matrix = matrix.toarray()
-        return dense
+        written_out: Matrix = matrix.toarray()
+        return written_out
 
     def coupled_rows(self) -> Couplings:
         return island_matrices.CoupledEntries(self)
@@ -60,7 +59,7 @@ class DenseOperator(Operator):
         return {"A": self.matrix}
 
     def slack(self, x: Vector, b: Vector, out: Vector) -> Vector:
-        _kernels().slack(self.flat, b, x, out)
+        dense.slack(self.flat, b, x, out)
         return out
 
     def diagonal(self) -> Vector:
@@ -108,13 +107,7 @@ class DenseOperator(Operator):
         largest = max(self.matrix.max(initial=0.0), -self.matrix.min(initial=0.0))
         if largest == 0.0:
             return 0.0
-        return float(_kernels().asymmetry(self.flat, np.uint64(self.n)) / largest)
+        return float(dense.asymmetry(self.flat, np.uint64(self.n)) / largest)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return DenseOperator, (self.matrix,)
-
-
-@cache
-def _kernels() -> ModuleType:
-    """Imported when first needed; an import statement costs as much as the product of a small matrix."""
-    return dense

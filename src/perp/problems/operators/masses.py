@@ -1,7 +1,7 @@
 """The mass matrix M of a factored operator, and its inverse applied.
 
 Four forms: rigid bodies in space (a mass and a 3 x 3 inertia each), in a plane (a mass and one number), a diagonal, or
-any sparse symmetric positive definite matrix (`sparse_mass.py`). All offer `dofs`, `solve(f) = M^-1 f` for a vector or
+any sparse symmetric positive definite matrix. All offer `dofs`, `solve(f) = M^-1 f` for a vector or
 a matrix of columns, and `scale_rows(J) = J M^-1`.
 """
 
@@ -23,8 +23,6 @@ from perp.problems.operators.sparse import as_csr, csr_arrays
 
 COLUMNS_AT_ONCE = 256
 """How many columns of M^-1 J^T are solved for together."""
-
-__all__ = ["BodyMasses", "DiagonalMass", "Mass", "PlanarMasses", "SparseMass", "as_mass"]
 
 INERTIA_ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 """Of a symmetric 3 x 3 matrix, in the order in which the body-pair kernels have them."""
