@@ -10,6 +10,7 @@ import numpy as np
 from perp.problems.inputs import Vector, freeze, require_number
 from perp.problems.operators.base import APPLY, DIAGONAL
 from perp.problems.problem import Problem
+from perp.solvers.anderson import norm
 from perp.solvers.method import Method, State
 from perp.solvers.options import About, option
 from perp.solvers.splitting.sweeps import diagonal_objection, steps
@@ -82,15 +83,10 @@ def estimate_largest_eigenvalue(problem: Problem, inverse_diagonal: Vector) -> f
     zero, product = freeze(np.zeros(problem.n)), np.empty(problem.n)
     estimate = 1.0
     for _ in range(POWER_ITERATIONS):
-        length = _norm(vector)
+        length = norm(vector)
         if not 0.0 < length < np.inf:
             break
         vector /= length
         vector = inverse_diagonal * problem.A.slack(vector, zero, product)
-        estimate = _norm(vector)
+        estimate = norm(vector)
     return max(estimate, 1.0)
-
-
-def _norm(vector: Vector) -> float:
-    """The 2-norm by NumPy's own sum: BLAS splits long sums among threads, and the bits then depend on their number."""
-    return float(np.sqrt(np.sum(vector * vector)))
