@@ -38,6 +38,9 @@ from typing import Any
 import numpy as np
 from numba import config, njit
 from numba.core.registry import cpu_target
+from numba.extending import intrinsic
+
+from perp.kernels.notice import give_notice
 
 FOLDER = Path(__file__).parent
 IMPORT = re.compile(r"^from perp\.kernels([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
@@ -77,6 +80,8 @@ def source_stamp(file: Path) -> str:
 
 IS_PLAIN = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 """Whether kernels run as plain Python."""
+if not IS_PLAIN:
+    give_notice()
 _SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 _NO_CFUNC: dict[str, Any] = {"no_cfunc_wrapper": True}
 _UNSEEN: dict[str, Any] = {"no_cpython_wrapper": True, **_NO_CFUNC}
@@ -107,8 +112,6 @@ def machine_code(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], An
     def decorate(definition: Callable[..., Any]) -> Any:
         if IS_PLAIN:
             return plain
-        from numba.extending import intrinsic
-
         return intrinsic(definition)
 
     return decorate
