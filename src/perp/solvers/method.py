@@ -59,16 +59,18 @@ class _Options(ABCMeta):
         made = signature(cls.__init__)  # type: ignore[misc]
         return made.replace(parameters=list(made.parameters.values())[1:], return_annotation=Signature.empty)
 
-    def __call__(cls, *arguments: Any, **options: Any) -> Any:
-        try:
-            return super().__call__(*arguments, **options)
-        except TypeError:
-            method: Any = cls
-            unknown = next((name for name in options if name not in cls.__signature__.parameters), None)
-            if unknown is None:
-                raise
-            hint = roster.suggest_option(unknown, method, ())
-            raise TypeError(f"{cls.__name__} has no option {unknown!r}{hint}") from None
+    if not TYPE_CHECKING:  # which would lose the type of what is made
+
+        def __call__(cls, *arguments: Any, **options: Any) -> Any:
+            try:
+                return super().__call__(*arguments, **options)
+            except TypeError:
+                method: Any = cls
+                unknown = next((name for name in options if name not in cls.__signature__.parameters), None)
+                if unknown is None:
+                    raise
+                hint = roster.suggest_option(unknown, method, ())
+                raise TypeError(f"{cls.__name__} has no option {unknown!r}{hint}") from None
 
 
 @dataclass(frozen=True)
