@@ -109,7 +109,7 @@ def test_a_synonym_is_no_name_of_the_thing_itself():
 
 def test_a_known_method_with_other_capitals_or_hyphens_is_named():
     for word, name in (("PGS-SM", "pgs_sm"), ("BlockGaussSeidel", "block_gauss_seidel"), ("NNCG", "nncg")):
-        with pytest.raises(ValueError, match=f"'{word}' is known here as '{name}'"):
+        with pytest.raises(ValueError, match=f"did you mean '{name}'"):
             perp.solve(PROBLEM, word)
 
 

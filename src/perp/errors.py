@@ -62,10 +62,11 @@ def suggest(word: str, known: Iterable[str], synonyms: Mapping[str, Iterable[str
     `synonyms` has, for known words, what others call the same: `; 'nsgs' is known here as 'block_gauss_seidel'`.
     """
     names = sorted(known)
-    meant = find_meant(word, {name: (name, *(synonyms or {}).get(name, ())) for name in names})
+    close = find_meant(word, {name: (name,) for name in names})  # written otherwise
+    meant = find_meant(word, {name: others for name, others in (synonyms or {}).items() if name in names})
     if meant:
-        return f"; {word!r} is known here as {either(meant)}"
-    close = difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.5)
+        return f"; {word!r} is known here as {either([*close, *(name for name in meant if name not in close)])}"
+    close = close or difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.5)
     hint = f"; did you mean {' or '.join(repr(name) for name in close)}?" if close else ""
     return f"{hint} (known: {', '.join(names)})" if names else hint
 

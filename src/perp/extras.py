@@ -29,7 +29,7 @@ class Extra:
             raise MissingExtra(self._package, self._purpose, self._extra) from error
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # asked for by Python itself, as by `copy`
+        if "_package" not in vars(self):  # it is being copied, and has nothing yet
             raise AttributeError(name)
         module = self.require()
         try:
