@@ -1,4 +1,4 @@
-"""The optional packages that several files of perp use: each is imported when somebody first asks for something of it.
+"""The optional packages that several files of perp use: each is imported at its first use.
 
 from perp.extras import h5py
 
@@ -16,7 +16,7 @@ from perp.errors import MissingExtra
 
 
 class Extra:
-    """A package that may be missing. Others, which only one file uses, are imported or looked for there."""
+    """A package that may be missing. Packages that only one file uses are imported in that file."""
 
     def __init__(self, package: str, purpose: str, extra: str) -> None:
         self._package, self._purpose, self._extra = package, purpose, extra

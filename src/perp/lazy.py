@@ -1,4 +1,4 @@
-"""Modules of perp are executed when somebody first asks for one of their names, not when they are imported.
+"""Lazy import: a module of perp is executed when one of its names is first used, not when it is imported.
 
 `from perp.kernels.factors import lanes` at the top of a file therefore costs next to nothing and may be part of a
 cycle; `lanes.LANES` later executes the file (and so imports Numba). `from perp.kernels.factors.lanes import LANES` asks
@@ -27,7 +27,7 @@ if hasattr(os, "register_at_fork"):  # a child must not wait for a thread that i
 
 
 class _Waiting(ModuleType):
-    """A module whose file has not been executed yet."""
+    """A module that has been imported but not executed."""
 
     def __getattr__(self, name: str) -> Any:
         execute(self)
@@ -42,7 +42,7 @@ class _Waiting(ModuleType):
 
 
 class _Loading(ModuleType):
-    """The same while its file is executed: for other threads it still waits."""
+    """A module during its execution; other threads wait for the lock."""
 
     def __getattr__(self, name: str) -> Any:
         with _LOCK:  # which the thread that executes it has
@@ -50,7 +50,7 @@ class _Loading(ModuleType):
 
 
 def execute(module: ModuleType) -> None:
-    """Execute a module that waits, and do nothing for any other."""
+    """Execute a module unless that has been done already."""
     with _LOCK:
         _execute(module)
 
@@ -90,7 +90,7 @@ def _become(module: ModuleType, kind: type[ModuleType]) -> None:
 
 
 class _Later(Loader):
-    """Makes the module, and leaves its execution for later."""
+    """Creates the module and defers its execution."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
@@ -111,7 +111,7 @@ class _Later(Loader):
 
 
 class _Finder(MetaPathFinder):
-    """Finds the modules below one package as Python does, and lets them wait."""
+    """Finds the modules below one package as Python does, and defers their execution."""
 
     def __init__(self, package: str) -> None:
         self._start = f"{package}."
@@ -128,5 +128,5 @@ class _Finder(MetaPathFinder):
 
 
 def load_later(package: str) -> None:
-    """From now on the modules below a package wait, until somebody asks for one of their names."""
+    """Defer the execution of modules below a package until one of their names is used."""
     sys.meta_path.insert(0, _Finder(package))

@@ -1,7 +1,7 @@
-"""Says once in a process that kernels are being compiled, when that takes longer than a moment.
+"""A message that kernels are being compiled, once per process, when that takes longer than a second.
 
-The first solve of its kind compiles what it needs, which takes seconds, and keeps it on disk. On a terminal a line on
-stderr says so while it happens; elsewhere the logger "perp" is told at INFO.
+The first solve of a kind compiles the kernels it needs, which takes seconds, and stores them on disk. On a terminal the
+message is a line on stderr while compilation runs; elsewhere it goes to the logger "perp" at INFO.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any
 from numba.core import event
 
 PATIENCE = 1.0
-"""Seconds of compiling, all in all, without a word."""
+"""Total seconds of compilation before the message."""
 
 TEXT = "compiling kernels; they are kept on disk, so that this happens once"
 
 
 class Notice(event.Listener):
-    """Hears of every compilation; what a kernel needs is compiled within its own one."""
+    """Receives the start and end of every compilation; those of called kernels are nested in that of the caller."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self.patience, self.depth, self.is_told = patience, 0, False
@@ -52,5 +52,5 @@ class Notice(event.Listener):
 
 
 def give_notice() -> None:
-    """Listen to Numba from now on."""
+    """Register with Numba's compilation events."""
     event.register("numba:compile", Notice())

@@ -51,7 +51,7 @@ Run = Callable[[], Answer]
 
 @dataclass(frozen=True)
 class Bridge(ABC):
-    """One solver: how it is called, and how its answer reads. A file each, and a line in `perp...bridges`."""
+    """One solver: how it is called, and how its answer reads. Each has a class here and an entry in `BRIDGES`."""
 
     name: ClassVar[str]
     """The one name: the option `backend`, tables, and the extra of `pip install perp[...]`."""
